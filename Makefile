@@ -1,0 +1,46 @@
+# make demo · make test · make lint · make help
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CORES ?= all
+
+.PHONY: demo test lint format schemas clean help
+.DEFAULT_GOAL := help
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+# Two steps: fairseq compiles against the torch, numpy and Cython that the first one installs.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV): PyTorch and fairseq take a few minutes"
+	$(PIP) -e '.[dev]'
+	$(PIP) --no-build-isolation -e '.[dev,fairseq]'
+	@touch $@
+
+demo: $(READY)  ## install, run the default configuration, say where the results are
+	$(BIN)/snakemake --cores $(CORES)
+	@$(BIN)/python -m fastdecode.report.summary results/report/toy
+
+test: $(READY)  ## install and run the tests
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## ruff, snakefmt and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/mypy
+	$(BIN)/python -m fastdecode.config.reference --check
+
+format: $(READY)  ## lay out the code as lint wants it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+schemas: $(READY)  ## write workflow/schemas and the key tables of config/README.md anew
+	$(BIN)/python -m fastdecode.config.reference
+
+clean:  ## remove what a run wrote (not the environment)
+	rm -rf results/* .snakemake

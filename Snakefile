@@ -1,0 +1,25 @@
+"""fastdecode: four ways to faster translation decoding, from one corpus to one set of tables."""
+
+from snakemake.utils import min_version
+
+min_version("9.14.8")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/align.smk"
+include: "workflow/rules/distill.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/translate.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        report_files(),
+        alignments(),

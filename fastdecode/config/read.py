@@ -1,0 +1,261 @@
+"""Read a run's configuration with the definitions it selects, and resolve what each model is."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastdecode.config.base import Row, check, merge, nearest, read_yaml
+from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.rows import (
+    AutoregressiveDecoder,
+    Dataset,
+    Ensemble,
+    Family,
+    Preset,
+    Run,
+    System,
+    Training,
+)
+from fastdecode.errors import UserError
+
+RAW = "raw"
+RowT = TypeVar("RowT", bound=Row)
+
+
+@dataclass(frozen=True, order=True)
+class Model:
+    """One trained model; its fields are the folders of its results."""
+
+    dataset: str
+    target: str
+    system: str
+    seed: int
+
+    @property
+    def folder(self) -> Path:
+        """Where its results lie, below the results folder."""
+        return Path(self.dataset, self.target, self.system, f"seed{self.seed}")
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The size of one model, as handed to fairseq-train."""
+
+    width: int
+    ffn: int
+    heads: int
+    encoder_layers: int
+    decoder_layers: int
+
+    @property
+    def layers(self) -> str:
+        """Encoder-decoder layers, such as 6-1."""
+        return f"{self.encoder_layers}-{self.decoder_layers}"
+
+
+class Configuration:
+    """A run and everything it refers to, validated.
+
+    Raises UserError, while it is built, on the first thing that does not fit.
+    """
+
+    def __init__(self, values: Mapping[str, Any], definitions: Path, where: str = "configuration"):
+        """Validate `values` (a run) against the rows below the folder `definitions`."""
+        self.run = check(Run, values, where)
+        self._folders = [definitions]
+        if self.run.definitions:
+            own = Path(self.run.definitions)
+            if not own.is_dir():
+                raise UserError(f"{where}: definitions: no folder {own}")
+            self._folders.append(own)
+        self._read_families()
+        self.presets = {
+            name: check(Preset, row, f"presets.yaml, {name}")
+            for name, row in self._table("presets.yaml").items()
+        }
+        self.datasets = {
+            name: self._one("datasets", name, Dataset, f"{where}: datasets")
+            for name in self.run.datasets
+        }
+        self.corpora = {
+            row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
+            for name, row in self.datasets.items()
+        }
+        self._check_selection(where)
+
+    # Definitions
+
+    def _table(self, name: str) -> dict[str, Any]:
+        """Read one YAML table from every folder of definitions, later folders first in rank."""
+        files = [folder / name for folder in self._folders if (folder / name).is_file()]
+        return merge(*(read_yaml(file) or {} for file in files))
+
+    def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
+        """Read the row `name`, a file of its own."""
+        files = {
+            f.stem: f for base in self._folders for f in sorted((base / folder).glob("*.yaml"))
+        }
+        if name not in files:
+            raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
+        return check(model, read_yaml(files[name]), f"{folder}/{name}.yaml")
+
+    def _read_families(self) -> None:
+        """Read every family's systems, ensembles and decoders; no name may stand twice."""
+        self.families: dict[str, Family] = {}
+        self.systems: dict[str, System] = {}
+        self.ensembles: dict[str, Ensemble] = {}
+        self.decoders: dict[str, AutoregressiveDecoder] = {}
+        self.family_of: dict[str, str] = {}
+        names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
+        for name in sorted(names):
+            family = check(Family, self._table(f"systems/{name}"), f"systems/{name}")
+            stem = name.removesuffix(".yaml")
+            self.families[stem] = family
+            new = [*family.systems, *family.ensembles, *family.decoders]
+            for row in new:
+                if row in self.family_of or new.count(row) > 1 or row == RAW:
+                    raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
+                self.family_of[row] = stem
+            self.systems |= family.systems
+            self.ensembles |= family.ensembles
+            self.decoders |= family.decoders
+
+    @cached_property
+    def downloads(self) -> dict[str, Download]:
+        """Every file that a corpus may be made from."""
+        table = self._table("downloads.yaml")
+        return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}
+
+    # What the run selects
+
+    def _check_selection(self, where: str) -> None:
+        """Check every name that the run and its datasets refer to."""
+        for name, dataset in self.datasets.items():
+            splits = self.corpora[dataset.corpus].split_names
+            for split in (dataset.valid, *dataset.tests):
+                if split not in splits:
+                    raise UserError(
+                        f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
+                        f"{nearest(split, splits)}"
+                    )
+            for role, preset in dataset.roles.model_dump().items():
+                if preset not in self.presets:
+                    raise UserError(
+                        f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
+                        f"{nearest(preset, self.presets)}"
+                    )
+        for entry in self.run.systems:
+            self._split_entry(entry, 2, f"{where}: systems")
+        for decoder in (*self.run.decoders, self.run.distill_decoder):
+            self._known(decoder, self.decoders, f"{where}: decoder")
+        entry = self.run.speedup_over
+        target, system, decoder = self._split_entry(entry, 3, f"{where}: speedup_over")
+        if f"{target}/{system}" not in self.run.systems or decoder not in self.run.decoders:
+            raise UserError(
+                f'{where}: speedup_over: "{entry}" is not among what this run trains and decodes: '
+                "take one of its systems and decoders"
+            )
+        for model in self.models():
+            self.training(model.dataset, model.system)
+
+    def _split_entry(self, entry: str, parts: int, where: str) -> list[str]:
+        """Split `target/system` or `target/system/decoder` and check its names."""
+        names = entry.split("/")
+        if len(names) != parts:
+            form = "/".join(["target", "system", "decoder"][:parts])
+            raise UserError(
+                f'{where}: "{entry}" is not of the form {form}, such as raw/transformer'
+            )
+        self._known(names[0], {RAW, *self.systems, *self.ensembles}, f"{where}: {entry}: target")
+        self._known(names[1], self.systems, f"{where}: {entry}: system")
+        if parts == 3:
+            self._known(names[2], self.decoders, f"{where}: {entry}: decoder")
+        return names
+
+    @staticmethod
+    def _known(name: str, known: Iterable[str], where: str) -> None:
+        known = list(known)
+        if name not in known:
+            raise UserError(f'{where}: there is no "{name}"{nearest(name, known)}')
+
+    # What each model is
+
+    def selected(self) -> list[Model]:
+        """Return the models whose results the run reports, in its order."""
+        return [
+            Model(dataset, *_pair(entry), seed)
+            for dataset in self.run.datasets
+            for entry in self.run.systems
+            for seed in self.run.seeds
+        ]
+
+    def table_rows(self) -> list[str]:
+        """Return target/system of every row of a table: the selected ones, then all others."""
+        chosen = list(dict.fromkeys(self.run.systems))
+        systems = {entry.split("/")[1] for entry in chosen}
+        return chosen + [f"{RAW}/{name}" for name in self.systems if name not in systems]
+
+    def teachers(self, dataset: str, target: str) -> list[Model]:
+        """Return the models that distil `target`; several form an ensemble. None for raw."""
+        if target == RAW:
+            return []
+        if target in self.ensembles:
+            ensemble = self.ensembles[target]
+            return [Model(dataset, RAW, ensemble.system, seed) for seed in ensemble.seeds]
+        return [Model(dataset, RAW, target, self.run.seeds[0])]
+
+    def models(self) -> list[Model]:
+        """Return every model the run trains, its teachers included, each once."""
+        wanted: dict[Model, None] = {}
+        for model in self.selected():
+            wanted |= dict.fromkeys(self.teachers(model.dataset, model.target))
+            wanted[model] = None
+        return list(wanted)
+
+    def targets(self, dataset: str) -> list[str]:
+        """Return the target sides that the run learns from on `dataset`."""
+        return list(dict.fromkeys(m.target for m in self.models() if m.dataset == dataset))
+
+    def decoders_of(self, system: str) -> list[str]:
+        """Return the decoders of the run that fit `system`."""
+        family = self.family_of[system]
+        return [name for name in self.run.decoders if self.family_of[name] == family]
+
+    def preset(self, dataset: str, system: str) -> str:
+        """Return the name of the preset that plays the system's role on `dataset`."""
+        return str(getattr(self.datasets[dataset].roles, self.systems[system].role))
+
+    def architecture(self, dataset: str, system: str) -> Architecture:
+        """Return the model size of `system` on `dataset`."""
+        preset = self.presets[self.preset(dataset, system)]
+        encoder, decoder = (self.systems[system].layers or preset.layers).split("-")
+        return Architecture(preset.width, preset.ffn, preset.heads, int(encoder), int(decoder))
+
+    def training(self, dataset: str, system: str) -> Training:
+        """Return the training settings of `system` on `dataset`.
+
+        Later ones win: family, preset, dataset, system, run.
+        """
+        family = self.families[self.family_of[system]]
+        preset = self.presets[self.preset(dataset, system)]
+        values = merge(
+            family.training,
+            preset.training,
+            self.datasets[dataset].training,
+            self.systems[system].training,
+            self.run.training,
+        )
+        settings = check(Training, values, f"training of {system} on {dataset}")
+        if settings.precision != "fp32" and self.run.device != "cuda":
+            raise UserError(
+                f"training of {system} on {dataset}: precision {settings.precision} needs a GPU: "
+                "set device: cuda, or precision: fp32"
+            )
+        return settings
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    target, system = entry.split("/")
+    return target, system

@@ -1,0 +1,90 @@
+"""Write the reference of all configuration keys from the models that check them.
+
+`python -m fastdecode.config.reference` writes `workflow/schemas/*.json`, for editors, and the
+tables at the end of `config/README.md`; with `--check` it only says whether they are up to date.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from fastdecode.config import corpora, rows
+
+ROOT = Path(__file__).parents[2]
+MARK = "<!-- from here on written by `make schemas` -->\n"
+WHERE: dict[type[BaseModel], str] = {
+    rows.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
+    rows.Latency: "`latency:` of a run",
+    rows.Dataset: "`config/datasets/*.yaml`: a dataset",
+    rows.Bpe: "`bpe:` of a dataset",
+    rows.Family: "`config/systems/*.yaml`: a family",
+    rows.System: "a row of `systems:` of a family",
+    rows.Ensemble: "a row of `ensembles:` of a family",
+    rows.AutoregressiveDecoder: "a row of `decoders:` of the family `autoregressive`",
+    rows.Training: "`training:` anywhere",
+    rows.Preset: "a row of `config/presets.yaml`",
+    corpora.Corpus: "`config/corpora/*.yaml`: a corpus",
+    corpora.Clean: "`clean:` of a corpus",
+    corpora.Pair: "a piece of a split, `kind: pair`",
+    corpora.Members: "a piece of a split, `kind: members`",
+    corpora.Files: "a piece of a split, `kind: files`",
+    corpora.Bilingual: "a piece of a split, `kind: tmx` or `aspec`",
+    corpora.Download: "a row of `config/downloads.yaml`",
+}
+
+
+def _default(value: object) -> str:
+    if value is PydanticUndefined:
+        return "required"
+    if isinstance(value, BaseModel):
+        return "see below"
+    if isinstance(value, tuple):
+        value = list(value)
+    return f"`{json.dumps(value)}`"
+
+
+def table(model: type[BaseModel]) -> str:
+    """Return the keys of one kind of row as a Markdown table: key, default, meaning."""
+    lines = ["| key | default | meaning |", "|---|---|---|"]
+    for name, field in model.model_fields.items():
+        meaning = (field.description or "").replace("|", "\\|")
+        lines.append(f"| `{name}` | {_default(field.default)} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def wanted() -> dict[Path, str]:
+    """Return every generated file with what it should hold."""
+    files = {}
+    for model in (rows.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus):
+        schema = json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+        files[ROOT / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
+    readme = ROOT / "config/README.md"
+    prose = readme.read_text(encoding="utf-8").partition(MARK)[0]
+    tables = "\n".join(f"### {title}\n\n{table(model)}" for model, title in WHERE.items())
+    files[readme] = f"{prose}{MARK}\n## Every key\n\n{tables}"
+    return files
+
+
+def main() -> None:
+    """Write the files, or check them."""
+    stale = [
+        path
+        for path, text in wanted().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    if sys.argv[1:] == ["--check"]:
+        if stale:
+            names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+            sys.exit(f"error: {names} not up to date with the models: run `make schemas`")
+        return
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted()[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

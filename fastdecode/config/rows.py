@@ -1,0 +1,168 @@
+"""What a configuration may say: presets, datasets, systems, decoders, training, and the run.
+
+Every model here is one kind of YAML row; the field descriptions are the reference that
+`config/README.md` and `workflow/schemas/` are generated from.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+
+from fastdecode.config.base import Row
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Training(Row):
+    """Settings of one training, handed to fairseq-train."""
+
+    max_updates: PositiveInt | None = Field(None, description="stop after so many updates")
+    max_epochs: PositiveInt | None = Field(None, description="stop after so many epochs")
+    patience: PositiveInt | None = Field(
+        None, description="stop after so many epochs without a better validation score"
+    )
+    batch_tokens: PositiveInt = Field(4096, description="tokens a batch and device, padding too")
+    batch_sentences: PositiveInt | None = Field(None, description="sentences a batch at most")
+    accumulate: PositiveInt = Field(1, description="batches whose gradients are added an update")
+    lr: PositiveFloat = Field(5.0e-4, description="highest learning rate")
+    warmup_updates: PositiveInt = Field(
+        4000, description="linear warm-up, then inverse square root"
+    )
+    adam_betas: tuple[Fraction, Fraction] = Field((0.9, 0.98), description="Adam's two decay rates")
+    adam_eps: PositiveFloat = Field(1.0e-8, description="Adam's ε")
+    weight_decay: float = Field(0.0, ge=0, description="weight decay")
+    clip_norm: float = Field(0.0, ge=0, description="largest gradient norm; 0 = no clipping")
+    dropout: Fraction = Field(0.1, description="dropout")
+    attention_dropout: Fraction = Field(0.0, description="dropout on attention weights")
+    label_smoothing: Fraction = Field(0.1, description="label smoothing")
+    precision: Literal["fp32", "fp16", "bf16"] = Field(
+        "fp32", description="arithmetic of training; fp16 and bf16 need a GPU"
+    )
+    threads: PositiveInt = Field(
+        1, description="CPU threads of one training; part of its result, unlike --cores"
+    )
+    select: Literal["last", "bleu", "loss"] = Field(
+        "last", description="which epochs' checkpoints are averaged: last ones, or best on valid"
+    )
+    average: PositiveInt = Field(5, description="how many checkpoints are averaged")
+    save_every_updates: PositiveInt | None = Field(
+        None, description="also save (and validate) in mid-epoch: for epochs of hours"
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> "Training":
+        if not (self.max_updates or self.max_epochs):
+            raise ValueError("training never ends: give max_updates or max_epochs")
+        return self
+
+
+class Preset(Row):
+    """A model size."""
+
+    width: PositiveInt = Field(description="model dimension")
+    ffn: PositiveInt = Field(description="inner dimension of the feed-forward layers")
+    heads: PositiveInt = Field(description="attention heads")
+    layers: Layers = Field(description="encoder-decoder layers, such as 6-6")
+    training: dict[str, object] = Field({}, description="training settings of this size")
+
+    @model_validator(mode="after")
+    def _divides(self) -> "Preset":
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of heads {self.heads}")
+        return self
+
+
+class Bpe(Row):
+    """Byte-pair encoding of a dataset."""
+
+    merges: PositiveInt = Field(description="merge operations")
+    joint: bool = Field(True, description="one code and one vocabulary for both languages")
+
+
+class Roles(Row):
+    """Which preset stands for each role."""
+
+    base: Name = "base"
+    big: Name = "big"
+
+
+class Dataset(Row):
+    """A corpus with its splits, its BPE, and what is particular about training on it."""
+
+    corpus: Name = Field(description="a row of config/corpora")
+    bpe: Bpe
+    valid: Name = Field("valid", description="the corpus split that validates")
+    tests: tuple[Name, ...] = Field(("test",), min_length=1, description="splits that are tested")
+    roles: Roles = Field(Roles(), description="role → preset")
+    training: dict[str, object] = Field({}, description="training settings of this dataset")
+    distill_shards: PositiveInt = Field(2, description="parts that a teacher translates apart")
+
+
+class System(Row):
+    """A recipe for one trained model."""
+
+    role: Literal["base", "big"] = Field("base", description="its size, by role")
+    layers: Layers | None = Field(
+        None, description="encoder-decoder layers instead of the preset's"
+    )
+    training: dict[str, object] = Field({}, description="training settings of this system")
+
+
+class Ensemble(Row):
+    """Several seeds of one system that distil together."""
+
+    system: Name
+    seeds: tuple[PositiveInt, ...] = Field(min_length=2)
+
+
+class AutoregressiveDecoder(Row):
+    """Left-to-right search of the family `autoregressive` (fairseq's SequenceGenerator)."""
+
+    beam: PositiveInt = Field(5, description="beam width; 1 = greedy")
+    lenpen: float = Field(1.0, description="exponent of the length in the normalised score")
+    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
+    max_len_b: PositiveInt = Field(10, description="see max_len_a")
+
+
+class Family(Row):
+    """One family's file in config/systems: its systems, ensembles and decoders."""
+
+    training: dict[str, object] = Field({}, description="training settings of the whole family")
+    systems: dict[Name, System]
+    ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
+    decoders: dict[Name, AutoregressiveDecoder]
+
+
+class Latency(Row):
+    """How a run times its decoders: one sentence at a time, decoders interleaved."""
+
+    lines: PositiveInt = Field(30, description="test lines timed, stratified by length")
+    warmup: PositiveInt = Field(20, description="sentences before the clock counts")
+    repeats: PositiveInt = Field(5, description="passes over the lines")
+    threads: PositiveInt = Field(1, description="CPU threads of the timed process")
+
+
+class Run(Row):
+    """What one run does: `config/config.yaml`, or a file of config/runs merged over it."""
+
+    name: Name = Field(description="folder of its tables and figures below results/report")
+    datasets: tuple[Name, ...] = Field(min_length=1, description="rows of config/datasets")
+    systems: tuple[str, ...] = Field(
+        min_length=1,
+        description="what is trained, as target/system; a target is raw or a teacher's name",
+    )
+    decoders: tuple[Name, ...] = Field(min_length=1, description="how each system is decoded")
+    seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
+    distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
+    speedup_over: str = Field(
+        description="denominator of speed-ups, as target/system/decoder; trained in this run"
+    )
+    device: Literal["cpu", "cuda"] = Field("cpu", description="where models train and decode")
+    mirror: str | None = Field(None, description="folder searched before any URL")
+    definitions: str | None = Field(
+        None, description="folder laid out as config/ with rows of your own"
+    )
+    training: dict[str, object] = Field({}, description="training settings above all others")
+    latency: Latency = Field(Latency(), description="the latency measurement")

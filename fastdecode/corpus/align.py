@@ -1,0 +1,165 @@
+"""Word alignment of a parallel text with FastAlign: systran-align, or a `fast_align` program.
+
+Both run the same model (see lexicon.py) with the settings its authors recommend: 5 iterations, a
+prior for the diagonal whose tension is fitted, a Dirichlet prior on translations. They run in one
+thread, since their threads add up counts without taking turns and no two runs would agree.
+
+systran-align fits both directions and writes their probabilities, but aligns with a fixed tension
+and only returns symmetrised links; so the links are found here, with the fitted tension.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Literal
+
+from fastdecode.corpus.aside import build_aside
+from fastdecode.corpus.lexicon import Lexicon, read_table
+from fastdecode.corpus.links import Link, format_links, grow_diag_final_and, parse_links
+from fastdecode.errors import UserError
+from fastdecode.files import count_lines, open_to_write, read_lines, read_pairs
+from fastdecode.progress import say, track
+
+BARS = "|||"  # stands between the sides in FastAlign's input, so not within one
+PRUNE = -50  # drops a translation e^50 times less probable than the word's best: most of them are
+FIT = f"""
+import sys, systran_align
+systran_align.generate_alignment_probabilities(
+    *sys.argv[1:], verbose=True, beam_threshold={PRUNE},
+    favor_diagonal=True, optimize_tension=True, variational_bayes=True,
+)
+"""
+
+Links = Iterator[list[Link]]
+
+
+def align(
+    source: Path,
+    target: Path,
+    out: Path,
+    aligner: Literal["systran", "fast_align", "auto"] = "auto",
+) -> None:
+    """Align two files of BPE pieces, line by line, into the folder `out`.
+
+    It gets `forward.gz` (at most one link a target token), `backward.gz` (at most one a source
+    token) and `symmetrised.gz` (grow-diag-final-and of them), in Pharaoh format: a line a pair,
+    links sorted. `auto` takes systran-align if it is installed, else a `fast_align` on the PATH.
+
+    Raises UserError on an empty line, sides of unequal length, and if the aligner is missing or
+    fails.
+    """
+    aligner = _choose(aligner)
+    with build_aside(out) as part, TemporaryDirectory(dir=part) as name:
+        folder = Path(name)
+        text = folder / "text"
+        pairs = _write_text(source, target, text)
+        say("align", f"{pairs:,} pairs, by {aligner}")
+        find = _systran if aligner == "systran" else _fast_align
+        forward, backward = find(text, folder)
+        _write_links(forward, backward, part, pairs)
+
+
+def _choose(aligner: str) -> Literal["systran", "fast_align"]:
+    """Return the aligner to use, making sure that it is there."""
+    if aligner in ("systran", "auto") and find_spec("systran_align"):
+        return "systran"
+    if aligner in ("fast_align", "auto") and shutil.which("fast_align"):
+        return "fast_align"
+    wanted = "neither systran-align nor fast_align" if aligner == "auto" else f"no {aligner}"
+    raise UserError(
+        f"{wanted} to align with: run `pip install systran-align`, or build fast_align and put it "
+        "on the PATH"
+    )
+
+
+def _write_text(source: Path, target: Path, text: Path) -> int:
+    """Write both sides in FastAlign's format; return the number of pairs."""
+    count = 0
+    with open_to_write(text) as file:
+        for count, pair in enumerate(track(read_pairs(source, target), "align", "pairs"), 1):
+            sides = [["|" if t == BARS else t for t in line.split()] for line in pair]
+            for path, tokens in zip((source, target), sides, strict=True):
+                if not tokens:
+                    raise UserError(f"{path}, line {count}: empty line, nothing to align")
+            file.write(f" {BARS} ".join(" ".join(tokens) for tokens in sides) + "\n")
+    if not count:
+        raise UserError(f"{source}: no lines, nothing to align")
+    return count
+
+
+def _systran(text: Path, folder: Path) -> tuple[Links, Links]:
+    """Fit both directions with systran-align; return their links."""
+    tables = folder / "forward", folder / "backward"
+    tensions = _run([sys.executable, "-c", FIT, str(text), *map(str, tables)], None, "both ways")
+    if len(tensions) < 2 or len(tensions) % 2:
+        raise UserError("systran-align does not say its tension: install version 3.5.0")
+    # The tension is said after every iteration, forward ones first.
+    fitted = tensions[len(tensions) // 2 - 1], tensions[-1]
+    forward, backward = (Lexicon(read_table(p), t) for p, t in zip(tables, fitted, strict=True))
+    return (
+        (forward.links(source, target) for source, target in _read_text(text)),
+        (
+            [(i, j) for j, i in backward.links(target, source)]
+            for source, target in _read_text(text)
+        ),
+    )
+
+
+def _fast_align(text: Path, folder: Path) -> tuple[Links, Links]:
+    """Run `fast_align` in each direction; return its links."""
+    outputs = folder / "forward", folder / "backward"
+    for path, more in zip(outputs, ([], ["-r"]), strict=True):
+        with path.open("w") as file:
+            _run(["fast_align", "-i", str(text), "-d", "-o", "-v", *more], file, path.name)
+        if (found := count_lines(path)) != (pairs := count_lines(text)):
+            raise UserError(f"fast_align returned {found:,} lines for {pairs:,} pairs")
+    forward, backward = (map(parse_links, read_lines(path)) for path in outputs)
+    return forward, backward
+
+
+def _run(command: list[str], out: IO[str] | None, label: str) -> list[float]:
+    """Run an aligner in one thread; pass on its progress, return the tensions that it says."""
+    tensions: list[float] = []
+    last = ""
+    with subprocess.Popen(
+        command,
+        stdout=out or subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            last = line.strip() or last
+            if match := re.match(r"ITERATION (\d+)", line):
+                say("align", f"{label}, iteration {match[1]}")
+            elif match := re.search(r"final tension: (\S+)", line):
+                tensions.append(float(match[1]))
+    if process.returncode:
+        raise UserError(f"{Path(command[0]).name} failed to align ({label}): {last}")
+    return tensions
+
+
+def _read_text(text: Path) -> Iterator[tuple[list[str], list[str]]]:
+    for line in read_lines(text):
+        source, target = line.split(f" {BARS} ")
+        yield source.split(" "), target.split(" ")
+
+
+def _write_links(forward: Links, backward: Links, folder: Path, pairs: int) -> None:
+    both = track(zip(forward, backward, strict=True), "align", "pairs", total=pairs)
+    with (
+        open_to_write(folder / "forward.gz") as one_way,
+        open_to_write(folder / "backward.gz") as other_way,
+        open_to_write(folder / "symmetrised.gz") as symmetrised,
+    ):
+        for there, back in both:
+            one_way.write(format_links(sorted(there)) + "\n")
+            other_way.write(format_links(sorted(back)) + "\n")
+            symmetrised.write(format_links(grow_diag_final_and(there, back)) + "\n")

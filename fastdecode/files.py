@@ -1,0 +1,132 @@
+"""Reading and writing files so that a half-written one is never taken for a whole one."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from fastdecode.errors import UserError
+
+
+@contextmanager
+def write_aside(path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; rename it to `path` only if the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # ENOSPC from write() names no file
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_to_write(path: Path) -> Iterator[IO[str]]:
+    """Open UTF-8 text for writing, gzipped if the name ends in `.gz`; appears when complete.
+
+    The gzip header carries no time and no name, so equal text gives equal bytes.
+    """
+    with write_aside(path) as part, part.open("wb") as raw:
+        if path.suffix == ".gz":
+            with (
+                gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
+                io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,
+            ):
+                yield text
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+                yield text
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write lines (without their newline) to `path`; return how many."""
+    count = 0
+    with open_to_write(path) as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
+    return count
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, plain or `.gz`, split at newline characters only.
+
+    Unlike str.splitlines, other Unicode line separators stay inside the line: corpora contain them
+    and two sides must keep the same number of lines. A final carriage return is dropped.
+
+    Raises UserError on a missing file, a truncated archive, and invalid UTF-8 (with its line).
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                except UnicodeDecodeError as error:
+                    raise UserError(
+                        f"{path}, line {number}: invalid UTF-8 ({error.reason} at byte "
+                        f"{error.start + 1} of the line): convert the file to UTF-8"
+                    ) from None
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise UserError(
+            f"{path}: truncated or damaged gzip file ({error}): delete it and fetch it again"
+        ) from None
+
+
+def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
+    """Yield line pairs of two parallel files.
+
+    Raises UserError if one of them has more lines than the other.
+    """
+    left, right = read_lines(source), read_lines(target)
+    count = 0
+    while True:
+        pair = next(left, None), next(right, None)
+        if pair == (None, None):
+            return
+        if pair[0] is None or pair[1] is None:
+            count_left, count_right = count_lines(source), count_lines(target)
+            raise UserError(
+                f"{source} has {count_left} lines but {target} has {count_right}: "
+                "both sides of a parallel text must have the same number of lines"
+            )
+        count += 1
+        yield pair[0], pair[1]
+
+
+def count_lines(path: Path) -> int:
+    """Count the lines of a text file, plain or `.gz`."""
+    return sum(1 for _ in read_lines(path))
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with a final newline."""
+    with open_to_write(path) as file:
+        json.dump(value, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Raises UserError if it is missing or not JSON.
+    """
+    try:
+        return json.loads("\n".join(read_lines(path)))
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}: not valid JSON ({error}): delete it and run again") from None

@@ -1,0 +1,102 @@
+"""Where a result comes from: what every JSON result and every translations file carries."""
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = (
+    "fastdecode",
+    "torch",
+    "fairseq-fixed",
+    "sacrebleu",
+    "sacremoses",
+    "subword-nmt",
+    "snakemake",
+    "numpy",
+)
+
+
+def provenance(
+    dataset: str,
+    system: str | None,
+    decoder: str | None,
+    seed: int | None,
+    device: str,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the origin of a result; two runs of one commit on one machine give the same.
+
+    `system`, `decoder` and `seed` are None where a result has none, or several. `device` is `cpu`,
+    which becomes this machine's processor and its number of cores, or the description of an
+    accelerator. `more` holds what else names the result: target, split, tier. What passes, load
+    and time of day, belongs into timings alone and comes from `circumstances`.
+    """
+    return {
+        "dataset": dataset,
+        "system": system,
+        "decoder": decoder,
+        "seed": seed,
+        "device": describe_cpu() if device == "cpu" else device,
+        **more,
+        "commit": commit(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+def circumstances() -> dict[str, Any]:
+    """Return what no two runs share: the time (UTC) and the load over 1, 5 and 15 minutes."""
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load_average": list(os.getloadavg()),
+    }
+
+
+def commit(folder: Path = Path(__file__).parent) -> str:
+    """Return the git commit of `folder`, with `-dirty` after it if a tracked file was changed.
+
+    It is `unknown` where git does not track the folder, such as an installed package: a repository
+    that happens to lie around it says nothing about this code.
+    """
+    try:
+        if not _git(folder, "ls-files", "--", "."):
+            return "unknown"
+        return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):  # no git, no repository, no commit yet
+        return "unknown"
+
+
+def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Return the processor's name and how many of its cores this process may use."""
+    name = platform.processor() or platform.machine()
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                name = value.strip()
+                break
+    return f"cpu: {name}, {_cores()} cores"
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux: a job of a cluster sees its own share only
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    # without optional locks: jobs that ask at the same time must not hinder one another
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,161 @@
+"""All measurements of a run in one table, one value a row, from which tables and figures come."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+from fastdecode.files import open_to_write, read_json
+
+MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
+SHAPE = ("family", "layers", "parameters")  # what its train.json says about it
+SETTING = ("tier", "scenario", "device", "threads", "precision")  # how a speed was measured
+COLUMNS = [
+    "run",  # name of the configuration
+    "dataset",
+    "target",
+    "system",
+    *SHAPE,
+    "seed",
+    "decoder",
+    "split",
+    "metric",
+    "value",
+    "unit",
+    *SETTING,
+    "signature",
+    "commit",
+]
+TRAINING_UNITS = {"updates": "updates", "epochs": "epochs", "seconds": "s"}
+LATENCY_UNITS = {
+    "mean": "ms",
+    "median": "ms",
+    "p90": "ms",
+    "p99": "ms",
+    "sd": "ms",
+    "n": "samples",
+    "tokens": "tokens/line",
+    "passes": "passes/line",
+    "disturbed": "1 if so",
+}
+
+Row = dict[str, Any]
+
+
+def gather(
+    run: str, training: Iterable[Path], quality: Iterable[Path], latency: Iterable[Path]
+) -> pd.DataFrame:
+    """Read train.json, quality.json and latency.json files into one frame with COLUMNS.
+
+    The values are floats; all else is text, and empty where it means nothing: the decoder of a
+    training time, the tier of a BLEU. Metrics are named `train_…`, as in quality.json, and
+    `latency_…`. Family, layers and parameters come from the train.json of the same dataset,
+    target, system and seed.
+
+    Raises UserError where that is missing, where a file lacks a key, and where two files give the
+    same value.
+    """
+    shapes: dict[tuple[str, ...], Row] = {}
+    rows: list[tuple[Path, Row]] = []
+    for path in training:
+        for row in _rows(path, _training_rows):
+            shapes[_pick(row, MODEL)] = {key: row[key] for key in SHAPE}
+            rows.append((path, row))
+    rows += [(path, row) for path in quality for row in _rows(path, _quality_rows)]
+    rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
+
+    seen: dict[tuple[str, ...], Path] = {}
+    for path, row in rows:
+        model = _pick(row, MODEL)
+        if model not in shapes:
+            raise UserError(
+                f"{path}: no train.json for {' '.join(model)}: "
+                "pass the train.json of every system that was measured"
+            )
+        row |= {"run": run, **shapes[model]}
+        key = _pick(row, (*MODEL, "decoder", "split", "metric", *SETTING))
+        if key in seen:
+            raise UserError(
+                f"{seen[key]} and {path} both give {' '.join(filter(None, key))}: "
+                "pass only one of them"
+            )
+        seen[key] = path
+    cells = [_pick(row, COLUMNS) for _, row in rows]
+    return pd.DataFrame(cells, columns=COLUMNS, dtype=str).astype({"value": float})
+
+
+def write_tidy(path: Path, tidy: pd.DataFrame) -> None:
+    """Write the frame as CSV, the values with all their digits."""
+    with open_to_write(path) as file:
+        tidy.to_csv(file, index=False, lineterminator="\n")
+
+
+def read_tidy(path: Path) -> pd.DataFrame:
+    """Read such a CSV.
+
+    Raises UserError if it is missing or has other columns.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    tidy = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if list(tidy.columns) != COLUMNS:
+        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: gather it again")
+    return tidy.astype({"value": float})
+
+
+def _training_rows(document: Row) -> Iterator[Row]:
+    shape = {**document["provenance"], **document}  # the family stands in the provenance
+    for metric, unit in TRAINING_UNITS.items():
+        yield {
+            **_origin(document["provenance"]),
+            **{key: shape[key] for key in SHAPE},
+            "metric": f"train_{metric}",
+            "value": document[metric],
+            "unit": unit,
+        }
+
+
+def _quality_rows(document: Row) -> Iterator[Row]:
+    origin = document["provenance"]
+    for metric, measured in document["metrics"].items():
+        yield {
+            **_origin(origin),
+            "decoder": origin["decoder"],
+            "split": origin["split"],
+            "metric": metric,
+            **{key: measured[key] for key in ("value", "unit", "signature")},
+        }
+
+
+def _latency_rows(document: Row) -> Iterator[Row]:
+    origin = document["provenance"]
+    for timed in document["rows"]:
+        for metric, unit in LATENCY_UNITS.items():
+            yield {
+                **_origin({**origin, **timed}),
+                "decoder": timed["decoder"],
+                "split": origin["split"],
+                "metric": f"latency_{metric}",
+                "value": float(timed[metric]),
+                "unit": unit,
+                **{key: origin[key] for key in SETTING},
+            }
+
+
+def _origin(provenance: Row) -> Row:
+    return {key: provenance[key] for key in (*MODEL, "device", "commit")}
+
+
+def _rows(path: Path, extract: Callable[[Row], Iterator[Row]]) -> list[Row]:
+    document = read_json(path)
+    try:
+        return list(extract(document))
+    except KeyError as error:
+        raise UserError(f"{path}: it has no {error}: delete it and run again") from None
+
+
+def _pick(row: Row, keys: Iterable[str]) -> tuple[str, ...]:
+    """Return cells as text, with nothing for None and for what the row does not have."""
+    return tuple("" if row.get(key) is None else str(row[key]) for key in keys)

@@ -1,0 +1,106 @@
+"""The fairseq-train command line of one model."""
+
+import sys
+from pathlib import Path
+
+import fastdecode
+from fastdecode.config.read import Architecture
+from fastdecode.config.rows import Training
+
+USER_DIR = Path(fastdecode.__file__).parent
+
+# glibc gives large blocks back to the system at every free, and the next tensor pays for fresh
+# pages: keeping them made training 1.5 times as fast on a CPU (docs/measurements/training.md).
+MALLOC = {
+    "MALLOC_MMAP_THRESHOLD_": str(2**33),
+    "MALLOC_TRIM_THRESHOLD_": str(2**34),
+    "MALLOC_TOP_PAD_": str(2**28),
+}
+
+
+def environment(threads: int) -> dict[str, str]:
+    """Return the environment variables under which a training runs and repeats exactly."""
+    count = str(threads)
+    return {"OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count, "PYTHONUNBUFFERED": "1"} | MALLOC
+
+
+def model_arguments(architecture: Architecture, joint: bool) -> list[str]:
+    """Return the options that describe a Transformer (Vaswani et al., 2017)."""
+    options = ["--arch", "transformer"]
+    for side, layers in (
+        ("encoder", architecture.encoder_layers),
+        ("decoder", architecture.decoder_layers),
+    ):
+        options += [
+            *(f"--{side}-embed-dim", str(architecture.width)),
+            *(f"--{side}-ffn-embed-dim", str(architecture.ffn)),
+            *(f"--{side}-attention-heads", str(architecture.heads)),
+            *(f"--{side}-layers", str(layers)),
+        ]
+    shared = "--share-all-embeddings" if joint else "--share-decoder-input-output-embed"
+    return [*options, shared]
+
+
+def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
+    """Return the options that describe how to train."""
+    options = {
+        "--optimizer": "adam",
+        "--adam-betas": str(tuple(settings.adam_betas)),
+        "--adam-eps": settings.adam_eps,
+        "--lr": settings.lr,
+        "--lr-scheduler": "inverse_sqrt",
+        "--warmup-updates": settings.warmup_updates,
+        "--warmup-init-lr": 1e-7,
+        "--weight-decay": settings.weight_decay,
+        "--clip-norm": settings.clip_norm,
+        "--dropout": settings.dropout,
+        "--attention-dropout": settings.attention_dropout,
+        "--criterion": "label_smoothed_cross_entropy",
+        "--label-smoothing": settings.label_smoothing,
+        "--max-tokens": settings.batch_tokens,
+        "--update-freq": settings.accumulate,
+        "--seed": seed,
+    }
+    if settings.batch_sentences:
+        options["--batch-size"] = settings.batch_sentences
+    if settings.max_updates:
+        options["--max-update"] = settings.max_updates
+    if settings.max_epochs:
+        options["--max-epoch"] = settings.max_epochs
+    if settings.save_every_updates:
+        options["--save-interval-updates"] = settings.save_every_updates
+    words = [str(word) for pair in options.items() for word in pair]
+    if device == "cpu":
+        words.append("--cpu")
+    if settings.precision != "fp32":
+        words.append(f"--{settings.precision}")
+    return words
+
+
+def validation_arguments(settings: Training) -> list[str]:
+    """Return the options of validation: loss and tokenised greedy BLEU after every epoch."""
+    metric = "loss" if settings.select == "loss" else "bleu"
+    return [
+        *("--eval-bleu", "--eval-bleu-remove-bpe", "--eval-tokenized-bleu"),
+        *("--eval-bleu-args", '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'),
+        *("--best-checkpoint-metric", metric),
+        *(["--maximize-best-checkpoint-metric"] if metric == "bleu" else []),
+    ]
+
+
+def fairseq_train(
+    arguments: list[str], data: Path, source: str, target: str, work: Path
+) -> list[str]:
+    """Return the whole command that trains on `data` and saves below `work`."""
+    return [
+        *(sys.executable, "-m", "fairseq_cli.train", str(data)),
+        *("--user-dir", str(USER_DIR)),
+        *("--task", "translation", "--source-lang", source, "--target-lang", target),
+        *arguments,
+        *("--save-dir", str(work)),
+        # Without this, the order of equally long sentences depends on the epoch at which the
+        # process started, and a resumed training differs from an undisturbed one.
+        *("--update-epoch-batch-itr", "True"),
+        *("--log-format", "json", "--log-interval", "50", "--num-workers", "0"),
+        "--skip-invalid-size-inputs-valid-test",
+    ]

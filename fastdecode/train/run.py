@@ -1,0 +1,312 @@
+"""Train one model to its end through fairseq-train, from wherever an earlier run was killed."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fastdecode.config.read import Architecture
+from fastdecode.config.rows import Training
+from fastdecode.errors import UserError
+from fastdecode.files import write_aside, write_json
+from fastdecode.progress import say
+from fastdecode.train import checkpoints, command
+from fastdecode.train.curve import curve, parse, write_curve
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one training needs to know."""
+
+    label: str
+    family: str
+    data: Path  # folder of fairseq-preprocess
+    source: str
+    target: str
+    joint: bool
+    architecture: Architecture
+    settings: Training
+    seed: int
+    device: str
+
+    def arguments(self) -> list[str]:
+        """Return fairseq's options but for paths."""
+        return [
+            *command.model_arguments(self.architecture, self.joint),
+            *command.training_arguments(self.settings, self.device, self.seed),
+            *command.validation_arguments(self.settings),
+        ]
+
+    def key(self) -> str:
+        """Return a hash of all that decides the result but the data; it names the work folder."""
+        decisive = [*self.arguments(), asdict(self.architecture), self.settings.model_dump()]
+        return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
+
+
+def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
+    """Train, average the chosen checkpoints, and write three files into the folder `out`.
+
+    `checkpoint.pt` (as fairseq loads it), `curve.csv` (one row a validation) and `train.json`.
+    The work folder `out/work-<hash of the settings>` holds what a resumed run needs; when all is
+    written only its log is left. A different setting starts in a folder of its own.
+
+    Raises UserError if fairseq-train fails, with its last lines.
+    """
+    check_device(job.device)
+    work = out / f"work-{job.key()}"
+    work.mkdir(parents=True, exist_ok=True)
+    with _alone(work):
+        _empty_for_other_data(work, job.data)
+        averaged = work / "averaged.pt"
+        if not checkpoints.is_whole(averaged):
+            candidates = _train_to_the_end(job, work)
+            state = checkpoints.average(candidates.paths())
+            checkpoints.save(state | {"averaged_updates": candidates.chosen()}, averaged)
+        _remove_checkpoints(work, keep=averaged)
+        state = checkpoints.load(averaged)
+        rows = curve(work / "train.log", checkpoints.seconds(work))
+        write_curve(rows, out / "curve.csv")
+        write_json(
+            out / "train.json",
+            {
+                "provenance": provenance,
+                "family": job.family,
+                "layers": job.architecture.layers,
+                "parameters": checkpoints.parameters(state["model"]),
+                "averaged_updates": state["averaged_updates"],
+                "updates": int(rows[-1]["update"]),
+                "epochs": int(rows[-1]["epoch"]),
+                "seconds": rows[-1]["seconds"],
+                "architecture": asdict(job.architecture),
+                "training": job.settings.model_dump(),
+                "arguments": job.arguments(),
+            },
+        )
+        _link(averaged, out / "checkpoint.pt")
+    say(job.label, f"done: {len(state['averaged_updates'])} checkpoints averaged")
+
+
+def check_device(device: str) -> None:
+    """Raise UserError if `device` is cuda and there is none: nothing falls back silently."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError(
+                "device: cuda, but this machine shows no GPU to PyTorch: set device: cpu, or run "
+                "where `python -c 'import torch; print(torch.cuda.is_available())'` prints True"
+            )
+
+
+def _empty_for_other_data(work: Path, data: Path) -> None:
+    """Empty the work folder if it was filled from other data than that in the folder `data`."""
+    files = sorted(f for f in data.iterdir() if f.suffix in {".bin", ".idx", ".txt"})
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    stamp = work / "data.sha256"
+    if stamp.exists() and stamp.read_text() != digest.hexdigest():
+        _remove_checkpoints(work, keep=None)
+        (work / "train.log").unlink(missing_ok=True)
+    stamp.write_text(digest.hexdigest())
+
+
+@contextmanager
+def _alone(work: Path) -> Iterator[None]:
+    """Hold the work folder; the training process inherits the lock and outlives no new run's claim.
+
+    Raises UserError if another process trains here.
+    """
+    with (work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"{work}: another process is training here: wait for it, or end it, and run again"
+            ) from None
+        os.set_inheritable(lock.fileno(), True)
+        yield
+
+
+def _train_to_the_end(job: Job, work: Path) -> checkpoints.Candidates:
+    """Train until fairseq or patience says stop; return the checkpoints to average."""
+    checkpoints.repair(work, job.label)
+    candidates = checkpoints.Candidates(work, job.settings.select, job.settings.average)
+    candidates.collect()
+    if not (_out_of_patience(job, candidates) or _is_last_update(job, work)):
+        _fairseq_train(job, work, candidates)
+    candidates.collect(newest=work / checkpoints.LAST)
+    return candidates
+
+
+def _out_of_patience(job: Job, candidates: checkpoints.Candidates) -> bool:
+    """Tell whether the best validation score is `patience` or more validations ago.
+
+    fairseq's own early stopping forgets its count when a training is resumed.
+    """
+    if job.settings.patience is None or not candidates.seen:
+        return False
+    sign = 1.0 if job.settings.select == "loss" else -1.0
+    scores = [sign * candidates.seen[update]["valid"] for update in sorted(candidates.seen)]
+    return len(scores) - 1 - scores.index(min(scores)) >= job.settings.patience
+
+
+def _is_last_update(job: Job, work: Path) -> bool:
+    """Tell whether the last update is done: fairseq, resumed there, would add one more."""
+    last, updates = work / checkpoints.LAST, job.settings.max_updates
+    if updates is None or not last.exists():
+        return False
+    return checkpoints.updates_of(checkpoints.load(last)) >= updates
+
+
+def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
+    """Run fairseq-train, collecting checkpoints as they come."""
+    words = command.fairseq_train(job.arguments(), job.data, job.source, job.target, work)
+    environment = os.environ | command.environment(job.settings.threads)
+    log = work / "train.log"
+    with log.open("ab") as output:  # written by the child itself: nothing is lost if we are killed
+        start = output.tell()
+        process = subprocess.Popen(
+            words,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            close_fds=False,  # the child inherits the lock of the work folder
+            preexec_fn=_die_with_parent,
+        )
+    progress, tail, stopping = Progress(job), deque[str](maxlen=15), False
+    for line in _follow(log, start, process):
+        tail.append(line.rstrip())
+        is_record = progress.read(line)
+        if stopping and is_record:  # what fairseq logs after saving: nothing is half-written
+            process.terminate()
+            process.wait()
+            return
+        if "Saved checkpoint" in line:
+            candidates.collect()
+            stopping = _out_of_patience(job, candidates)
+    if process.wait():
+        _explain(job, process.returncode, "\n".join(tail))
+
+
+def _follow(log: Path, start: int, process: subprocess.Popen[bytes]) -> Iterator[str]:
+    """Yield the lines that `process` writes to `log`, from byte `start`, until it ends."""
+    with log.open("rb") as file:
+        file.seek(start)
+        while True:
+            ended = process.poll() is not None  # asked first, so that the last lines are read
+            while line := file.readline():
+                if not line.endswith(b"\n") and not ended:  # still being written
+                    file.seek(-len(line), os.SEEK_CUR)
+                    break
+                yield line.decode("utf-8", errors="replace")
+            if ended:
+                return
+            time.sleep(0.2)
+
+
+def _die_with_parent() -> None:
+    """Have the kernel end the training when the process that started it is killed (Linux)."""
+    import ctypes
+
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def _explain(job: Job, status: int, text: str) -> None:
+    """Raise a UserError that says how the training ended."""
+    if "No space left on device" in text or "Errno 28" in text:
+        raise UserError(
+            f"{job.label}: the disk is full: free some space and run the same command again; "
+            "training goes on from its last checkpoint"
+        )
+    if "out of memory" in text.lower() or status == -signal.SIGKILL:
+        raise UserError(
+            f"{job.label}: fairseq-train was killed or ran out of memory (status {status}): lower "
+            "batch_tokens (and raise accumulate by as much), then run again"
+        )
+    raise UserError(f"{job.label}: fairseq-train failed (status {status}); it ended with\n{text}")
+
+
+class Progress:
+    """Turns fairseq's log into a line an epoch, and one a while within long epochs."""
+
+    def __init__(self, job: Job, every: float = 30.0):
+        """Say lines for `job`, within an epoch every `every` seconds at most."""
+        self._job, self._every = job, every
+        self._started = self._said = time.monotonic()
+        self._first: float | None = None
+        self._valid = ""
+
+    def read(self, line: str) -> bool:
+        """Take in one log line; return whether it carries statistics."""
+        record = parse(line)
+        if not record:
+            return False
+        kind, values = record
+        if kind == "valid":
+            self._valid = f", valid loss {values['valid_loss']}, BLEU {values['valid_bleu']}"
+        elif kind == "train":
+            self._say(
+                f"epoch {values['epoch']}{_of(self._job.settings.max_epochs)}: "
+                f"loss {values['train_loss']}{self._valid}, "
+                f"{float(values['train_wps']):,.0f} tokens a second",
+                float(values["train_num_updates"]),
+                float(values["epoch"]),
+            )
+        elif time.monotonic() - self._said >= self._every:
+            self._say(
+                f"epoch {values['epoch']}, update {values['num_updates']}"
+                f"{_of(self._job.settings.max_updates)}: loss {values['loss']}, "
+                f"{float(values['wps']):,.0f} tokens a second",
+                float(values["num_updates"]),
+                float(values["update"]),
+            )
+        return True
+
+    def _say(self, message: str, updates: float, epochs: float) -> None:
+        settings, now = self._job.settings, time.monotonic()
+        done = max(
+            updates / settings.max_updates if settings.max_updates else 0.0,
+            epochs / settings.max_epochs if settings.max_epochs else 0.0,
+        )
+        if self._first is None:  # a resumed training starts in the middle
+            self._first, left = done, ""
+            self._started = now
+        else:
+            speed = (done - self._first) / max(now - self._started, 1e-9)
+            left = f", {(1 - done) / speed:,.0f} s left" if speed > 0 else ""
+        say(self._job.label, message + left)
+        self._said = now
+
+
+def _of(total: int | None) -> str:
+    return f" of {total}" if total else ""
+
+
+def _link(kept: Path, out: Path) -> None:
+    """Give `kept` the second name `out`: if the job is killed and `out` deleted, `kept` remains."""
+    with write_aside(out) as part:
+        try:
+            part.hardlink_to(kept)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(kept, part)
+        os.utime(part)  # newer than its inputs, as Snakemake expects
+
+
+def _remove_checkpoints(work: Path, keep: Path | None) -> None:
+    """Remove what a finished training no longer needs."""
+    for file in work.glob("*.pt"):
+        if file != keep:
+            file.unlink()
+    shutil.rmtree(work / "candidates", ignore_errors=True)

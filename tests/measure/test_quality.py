@@ -1,0 +1,189 @@
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastdecode.errors import UserError
+from fastdecode.files import write_lines
+from fastdecode.measure.quality import join_subwords, quality
+from fastdecode.translation import Translation
+
+REFERENCE = [
+    "Der Hund, der schläft, ist groß.",
+    "Ein Mann fährt ein rotes Fahrrad.",
+    "Zwei Kinder spielen am U-Bahnhof.",
+]
+TOKENISED = [
+    "Der Hund , der schläft , ist groß .",
+    "Ein Mann fährt ein rotes Fahrrad .",
+    "Zwei Kinder spielen am U @-@ Bahnhof .",  # unlike what sacreBLEU's tokeniser makes of it
+]
+TEXTS = [
+    "Der Hund, der schläft, war klein.",
+    "Ein Mann fährt ein Fahrrad.",
+    "zwei Kinder spielen am U-Bahnhof.",
+]
+TOKENS = [
+    "Der Hu@@ nd , der schläft , war klein .",
+    "Ein Mann fährt ein Fahr@@ rad .",
+    "zwei Kinder spielen am U @-@ Bahn@@ hof .",
+]
+WORDS = [line.replace("@@ ", "") for line in TOKENS]
+RIGHT = [
+    [REFERENCE[0]],
+    ["Ein Mann fährt ein Fahrrad.", REFERENCE[1]],
+    ["Am U-Bahnhof spielen zwei Kinder.", REFERENCE[2], "Da spielen zwei am U-Bahnhof."],
+]
+
+
+def translate(texts: Sequence[str], tokens: Sequence[str]) -> list[Translation]:
+    return [
+        Translation(text, line.split(), None, 1) for text, line in zip(texts, tokens, strict=True)
+    ]
+
+
+def score(
+    texts: Sequence[str] = TEXTS, tokens: Sequence[str] = TOKENS, **other: Any
+) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "reference": REFERENCE,
+        "tokenised": TOKENISED,
+        "references": RIGHT,
+        "language": "de",
+        "lowercase": False,
+    }
+    return quality(translate(texts, tokens), **arguments | other)
+
+
+def sacrebleu(folder: Path, hypotheses: list[str], *references: list[str], more: str) -> float:
+    """Return the score that sacreBLEU's own command prints for files of these lines."""
+    write_lines(folder / "hypotheses", hypotheses)
+    for number, lines in enumerate(references):
+        write_lines(folder / str(number), lines)
+    names = [str(folder / str(number)) for number in range(len(references))]
+    command = [sys.executable, "-m", "sacrebleu", *names, "-i", str(folder / "hypotheses")]
+    done = subprocess.run(
+        [*command, *more.split(), "--score-only", "--width", "10"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("metric", "lowercase", "hypotheses", "references", "more"),
+    [
+        ("bleu", False, TEXTS, [REFERENCE], "-m bleu"),
+        ("bleu", True, TEXTS, [REFERENCE], "-m bleu --lowercase"),
+        ("chrf", True, TEXTS, [REFERENCE], "-m chrf --chrf-lowercase"),
+        ("tokenised_bleu", False, WORDS, [TOKENISED], "-m bleu --tokenize none --force"),
+    ],
+)
+def test_scores_are_those_of_the_sacrebleu_command(
+    tmp_path: Path,
+    metric: str,
+    lowercase: bool,
+    hypotheses: list[str],
+    references: list[list[str]],
+    more: str,
+) -> None:
+    ours = score(lowercase=lowercase)[metric]["value"]
+    assert ours == pytest.approx(sacrebleu(tmp_path, hypotheses, *references, more=more), abs=1e-9)
+    assert 0 < ours < 100
+
+
+def test_several_references_are_those_of_the_sacrebleu_command(tmp_path: Path) -> None:
+    twice = [[line, other] for line, other in zip(REFERENCE, TEXTS[::-1], strict=True)]
+    metrics = score(references=twice)
+    theirs = sacrebleu(tmp_path, TEXTS, REFERENCE, TEXTS[::-1], more="-m bleu")
+    assert metrics["multi_reference_bleu"]["value"] == pytest.approx(theirs, abs=1e-9)
+    assert "nrefs:2" in metrics["multi_reference_bleu"]["signature"]
+
+
+def test_signatures() -> None:
+    metrics = score(lowercase=True)
+    assert "case:lc|eff:no|tok:13a" in metrics["bleu"]["signature"]
+    assert "case:lc" in metrics["chrf"]["signature"]
+    assert "tok:none" in metrics["tokenised_bleu"]["signature"]
+    assert "nrefs:var" in metrics["multi_reference_bleu"]["signature"]
+    assert "nrefs:1" in metrics["bleu"]["signature"]
+    assert metrics["hypotheses"]["signature"] is None
+    assert "tok:zh" in score(language="zh")["bleu"]["signature"]
+
+
+def test_a_missing_tokeniser_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.MeCab", None)
+    with pytest.raises(UserError, match=r"sacrebleu\[ja\]"):
+        score(language="ja")
+
+
+def test_perfect_translations() -> None:
+    metrics = score(REFERENCE, TOKENISED)
+    for name in ("bleu", "chrf", "tokenised_bleu", "multi_reference_bleu"):
+        assert metrics[name]["value"] == pytest.approx(100)
+    assert metrics["length_ratio"]["value"] == 1
+    assert metrics["right"]["value"] == 1
+
+
+def test_counts_and_shares() -> None:
+    metrics = score([TEXTS[0], TEXTS[1], " "], [TOKENS[0], TOKENS[1], ""])
+    assert metrics["hypotheses"]["value"] == 3
+    assert metrics["empty_hypotheses"]["value"] == 1
+    assert metrics["right"]["value"] == 1 / 3
+    assert metrics["length_ratio"]["value"] == (9 + 6) / (9 + 7 + 8)
+
+
+def test_case_decides_what_is_right_unless_it_was_lowered() -> None:
+    assert score()["right"]["value"] == 1 / 3
+    assert score(lowercase=True)["right"]["value"] == 2 / 3
+
+
+def test_any_of_the_right_translations_will_do() -> None:
+    """Ragged lists: a line's last reference counts no less than its first."""
+    texts = [right[-1] for right in RIGHT]
+    metrics = score(texts, TOKENS)
+    assert metrics["multi_reference_bleu"]["value"] == pytest.approx(100)
+    assert metrics["right"]["value"] == 1
+
+
+def test_one_reference_is_all_that_is_needed() -> None:
+    assert not {"multi_reference_bleu", "right"} & score(references=None).keys()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"reference": REFERENCE[:2]}, "3 translations but 2 lines in the reference"),
+        ({"tokenised": TOKENISED * 2}, "3 translations but 6 lines in the tokenised reference"),
+        ({"references": RIGHT[:1]}, "3 translations but 1 lines in the list of right"),
+        ({"references": [RIGHT[0], [], RIGHT[2]]}, "line 2 of the right translations"),
+    ],
+)
+def test_lines_that_do_not_fit_are_refused(other: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        score(**other)
+
+
+def test_an_empty_test_set_is_no_zero() -> None:
+    with pytest.raises(UserError, match="empty"):
+        score([], [], reference=[], tokenised=[], references=None)
+
+
+@given(st.lists(st.text("abc", min_size=1), min_size=1), st.data())
+def test_subwords_join_to_the_words_they_were_cut_from(words: list[str], data: Any) -> None:
+    tokens = []
+    for word in words:
+        cut = data.draw(st.integers(0, len(word) - 1))
+        tokens += [word[:cut] + "@@", word[cut:]] if cut else [word]
+    assert join_subwords(tokens) == " ".join(words)
+
+
+def test_a_cut_off_word_keeps_no_mark() -> None:
+    assert join_subwords(["ein", "Fahr@@"]) == "ein Fahr"
+    assert join_subwords([]) == ""

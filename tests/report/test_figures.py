@@ -1,0 +1,123 @@
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fastdecode.errors import UserError
+from fastdecode.report.figures import learning_curves
+
+
+def curve(epochs: int = 4, seconds: float = 100.0) -> pd.DataFrame:
+    steps = range(1, epochs + 1)
+    return pd.DataFrame(
+        {
+            "epoch": steps,
+            "update": [100 * step for step in steps],
+            "seconds": [seconds * step for step in steps],
+            "valid_loss": [8 / step for step in steps],
+            "valid_bleu": [30 - 20 / step for step in steps],
+        }
+    )
+
+
+def draw(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, curves: Mapping[str, pd.DataFrame]
+) -> Figure:
+    """Draw the curves; return the figure as it was when it was saved."""
+    figures: list[Figure] = []
+    save = Figure.savefig
+
+    def keep(figure: Figure, *args: object, **kwargs: object) -> None:
+        figures.append(figure)
+        save(figure, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    learning_curves(curves, folder / "x.svg", folder / "x.png")
+    return figures[-1]
+
+
+def test_what_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    holes = curve()
+    holes.loc[0, "valid_bleu"] = float("nan")
+    figure = draw(monkeypatch, tmp_path, {"base": curve(), "big": holes})
+    bleu_updates, bleu_time, loss_updates, loss_time = figure.axes
+    assert bleu_updates.get_ylabel() == "validation BLEU"
+    assert loss_updates.get_ylabel() == "validation loss (bits per token)"
+    assert loss_updates.get_xlabel() == "updates"
+    assert loss_time.get_xlabel() == "training time (minutes)"
+    base, big = bleu_time.get_lines()
+    assert list(base.get_xdata()) == pytest.approx([100 / 60, 200 / 60, 300 / 60, 400 / 60])
+    assert list(base.get_ydata()) == [10, 20, pytest.approx(70 / 3), 25]
+    assert list(big.get_ydata()) == [20, pytest.approx(70 / 3), 25]  # the hole is left out
+    assert list(loss_updates.get_lines()[0].get_xdata()) == [100, 200, 300, 400]
+    for panel in figure.axes:
+        assert panel.get_xlim()[0] == 0
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["base", "big"]
+
+
+def test_every_point_is_within_its_panel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    curves = {"short": curve(2, 1.0), "long": curve(50, 99.0)}
+    for panel in draw(monkeypatch, tmp_path, curves).axes:
+        for line in panel.get_lines():
+            assert panel.viewLim.count_contains(line.get_xydata()) == len(line.get_xydata())
+
+
+def test_many_long_names_leave_the_panels_their_height(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    many = {f"a system with rather a long name, seed {number}": curve() for number in range(12)}
+    for curves in ({"base": curve()}, many):
+        figure = draw(monkeypatch, tmp_path, curves)
+        assert figure.axes[0].get_position().height * figure.get_figheight() > 1.8  # inches
+        legend = figure.legends[0].get_window_extent()
+        assert legend.x0 >= 0 and legend.x1 <= figure.bbox.width
+
+
+def test_no_two_curves_look_the_same_in_black_and_white(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    figure = draw(monkeypatch, tmp_path, {f"system {number}": curve() for number in range(28)})
+    styles = {(line.get_linestyle(), line.get_marker()) for line in figure.axes[0].get_lines()}
+    assert len(styles) == 28
+
+
+@pytest.mark.parametrize(
+    ("seconds", "label"), [(20.0, "seconds"), (30.0, "minutes"), (1800.0, "hours")]
+)
+def test_the_unit_of_time_fits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, seconds: float, label: str
+) -> None:
+    figure = draw(monkeypatch, tmp_path, {"base": curve(seconds=seconds)})
+    assert figure.axes[-1].get_xlabel() == f"training time ({label})"
+
+
+def test_equal_curves_give_equal_files(tmp_path: Path) -> None:
+    first, second = tmp_path / "1", tmp_path / "2"
+    learning_curves({"base": curve()}, first / "x.svg", first / "x.png")
+    with mpl.rc_context({"lines.linewidth": 9, "svg.fonttype": "none"}):  # a user's own settings
+        learning_curves({"base": curve()}, second / "x.svg", second / "x.png")
+    for name in ("x.svg", "x.png"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    ET.parse(first / "x.svg")
+    assert "dc:date" not in (first / "x.svg").read_text()
+    assert (first / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("curves", "message"),
+    [
+        ({}, "no learning curves"),
+        ({"base": curve(0)}, "of base has no rows"),
+        ({"base": curve().drop(columns="valid_bleu")}, "of base has no column valid_bleu"),
+    ],
+)
+def test_nothing_to_draw_is_an_error(
+    tmp_path: Path, curves: Mapping[str, pd.DataFrame], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        learning_curves(curves, tmp_path / "x.svg", tmp_path / "x.png")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,89 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import sacrebleu
+
+from fastdecode.provenance import PACKAGES, circumstances, commit, describe_cpu, provenance
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    return subprocess.run(
+        ["git", "-C", str(folder), *identity, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+
+
+def repository(folder: Path) -> str:
+    git(folder, "init", "-q")
+    (folder / "code.py").write_text("1\n")
+    git(folder, "add", "code.py")
+    git(folder, "commit", "-q", "-m", "one")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def test_commit_and_its_dirt(tmp_path: Path) -> None:
+    head = repository(tmp_path)
+    git(tmp_path, "tag", "-a", "v1", "-m", "v1")
+    assert commit(tmp_path) == head
+    (tmp_path / "result").write_text("untracked")
+    assert commit(tmp_path) == head
+    (tmp_path / "code.py").write_text("2\n")
+    assert commit(tmp_path) == f"{head}-dirty"
+
+
+def test_a_repository_around_an_installed_package_is_not_its_own(tmp_path: Path) -> None:
+    repository(tmp_path)
+    package = tmp_path / ".venv" / "fastdecode"
+    package.mkdir(parents=True)
+    assert commit(package) == "unknown"
+
+
+def test_no_repository_no_commit(tmp_path: Path) -> None:
+    assert commit(tmp_path) == "unknown"
+    git(tmp_path, "init", "-q")
+    assert commit(tmp_path) == "unknown"
+
+
+def test_what_a_result_carries() -> None:
+    origin = provenance("toy", "base", "beam5", 1, "cuda: H200", target="raw", split="test")
+    assert {key: origin[key] for key in ("dataset", "system", "decoder", "seed", "device")} == {
+        "dataset": "toy",
+        "system": "base",
+        "decoder": "beam5",
+        "seed": 1,
+        "device": "cuda: H200",
+    }
+    assert (origin["target"], origin["split"]) == ("raw", "test")
+    assert tuple(origin["packages"]) == PACKAGES
+    assert origin["packages"]["sacrebleu"] == sacrebleu.__version__
+    assert origin["commit"]
+    json.dumps(origin, allow_nan=False)
+
+
+def test_nothing_in_it_passes() -> None:
+    first, second = (provenance("toy", "base", None, None, "cpu") for _ in range(2))
+    assert first == second
+    assert first["device"] == describe_cpu()
+    assert not circumstances().keys() & first.keys()
+    assert len(circumstances()["load_average"]) == 3
+
+
+def test_the_processor_has_a_name(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast: 9000\n\nmodel name\t: Other\n")
+    assert describe_cpu(cpuinfo).startswith("cpu: Fast: 9000, ")
+    assert describe_cpu(tmp_path / "none").endswith(" cores")
+
+
+def test_versions_are_read_without_importing() -> None:
+    code = (
+        "import sys; from fastdecode.provenance import provenance; "
+        "provenance('a', 'b', None, None, 'cpu'); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,67 @@
+"""The configuration, and where things lie. Rules say what is made; this says what it is called."""
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from fastdecode.config.read import RAW, Configuration, Model
+from fastdecode.errors import UserError
+
+RESULTS = "results"
+MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
+REPORT = f"results/report/{config.get('name')}"
+
+try:
+    CONFIG = Configuration(config, Path(workflow.basedir, "config"))
+except UserError as error:
+    raise SystemExit(f"error: {error}") from None
+
+
+def any_of(names):
+    """Return a regular expression that matches these names and no other."""
+    return "|".join(sorted(map(re.escape, names))) or "none"
+
+
+wildcard_constraints:
+    corpus=any_of(CONFIG.corpora),
+    dataset=any_of(CONFIG.datasets),
+    target=any_of([RAW, *CONFIG.systems, *CONFIG.ensembles]),
+    system=any_of(CONFIG.systems),
+    decoder=any_of(CONFIG.decoders),
+    side="source|target",
+    seed=r"\d+",
+
+
+def model_file(model, name):
+    """Return the path of a file of one model."""
+    return f"{RESULTS}/{model.folder}/{name}"
+
+
+def corpus_of(wildcards):
+    """Return the corpus row of a dataset."""
+    return CONFIG.corpora[CONFIG.datasets[wildcards.dataset].corpus]
+
+
+def corpus_file(wildcards, split, side, kind=""):
+    """Return the path of one side of a split: tokenised, or `kind=".raw"` as it was read."""
+    corpus = corpus_of(wildcards)
+    language = getattr(corpus, side)
+    name = CONFIG.datasets[wildcards.dataset].corpus
+    return f"{RESULTS}/corpora/{name}/{split}{kind}.{language}.gz"
+
+
+def training_text(wildcards, side):
+    """Return the BPE training text of a target side: raw, or what a teacher wrote."""
+    if side == "source" or wildcards.target == RAW:
+        return f"{RESULTS}/{wildcards.dataset}/bpe/train.{side}.gz"
+    return f"{RESULTS}/{wildcards.dataset}/{wildcards.target}/train.target.gz"
+
+
+def provenance_of(wildcards, **more):
+    """Return what names a model's result, for its provenance."""
+    model = {
+        "target": wildcards.target,
+        "system": wildcards.system,
+        "seed": int(wildcards.seed),
+    }
+    return {"dataset": wildcards.dataset, **model, "device": CONFIG.run.device, **more}

@@ -1,0 +1,26 @@
+"""Training, one rule for every system."""
+
+
+rule train_system:
+    input:
+        data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
+    output:
+        checkpoint=f"{MODEL}/checkpoint.pt",
+        curve=f"{MODEL}/curve.csv",
+        record=f"{MODEL}/train.json",
+    threads: lambda w: CONFIG.training(w.dataset, w.system).threads
+    resources:
+        gpu=int(CONFIG.run.device == "cuda"),
+    params:
+        source=lambda w: corpus_of(w).source,
+        target=lambda w: corpus_of(w).target,
+        joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
+        family=lambda w: CONFIG.family_of[w.system],
+        architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
+        training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
+        device=CONFIG.run.device,
+        provenance=provenance_of,
+    message:
+        "Training {wildcards.system} on {wildcards.target} targets of {wildcards.dataset}, seed {wildcards.seed}"
+    script:
+        "../scripts/train_system.py"

@@ -1,0 +1,29 @@
+"""Translating the test splits with every system and decoder."""
+
+
+def text_of(wildcards):
+    """Return what turns the dataset's raw lines into tokens: languages and conventions."""
+    corpus = corpus_of(wildcards)
+    keys = ("source", "target", "lowercase", "pretokenised")
+    return {key: getattr(corpus, key) for key in keys}
+
+
+rule translate_split:
+    input:
+        checkpoint=f"{MODEL}/checkpoint.pt",
+        data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
+        codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
+        lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
+    output:
+        f"{MODEL}/{{split}}.{{decoder}}.jsonl.gz",
+    resources:
+        gpu=int(CONFIG.run.device == "cuda"),
+    params:
+        text=text_of,
+        decoder=lambda w: CONFIG.decoders[w.decoder].model_dump(),
+        device=CONFIG.run.device,
+        provenance=provenance_of,
+    message:
+        "Translating {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}, {wildcards.decoder}"
+    script:
+        "../scripts/translate_split.py"

@@ -1,0 +1,16 @@
+"""Gather all measurements of a run: see fastdecode.report.tidy."""
+
+from pathlib import Path
+
+from fastdecode.errors import clear_errors
+from fastdecode.report.tidy import gather, write_tidy
+
+files = snakemake.input
+with clear_errors():
+    tidy = gather(
+        snakemake.params.run,
+        [Path(path) for path in files.training],
+        [Path(path) for path in files.quality],
+        [Path(path) for path in files.latency],
+    )
+    write_tidy(Path(snakemake.output[0]), tidy)

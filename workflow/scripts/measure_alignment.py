@@ -1,0 +1,21 @@
+"""Compare alignments with the true links of a generated corpus: see fastdecode.corpus.links."""
+
+from pathlib import Path
+
+from fastdecode.corpus.links import alignment_error, parse_links, project_to_words
+from fastdecode.errors import clear_errors
+from fastdecode.files import read_lines, write_json
+
+files = snakemake.input
+with clear_errors():
+    gold = list(read_lines(Path(files.gold)))
+    true = [parse_links(gold[int(number)]) for number in read_lines(Path(files.kept))]
+    pairs = list(zip(read_lines(Path(files.source)), read_lines(Path(files.target)), strict=True))
+    errors = {}
+    for path in map(Path, files.links):
+        predicted = [
+            project_to_words(parse_links(line), *pair)
+            for line, pair in zip(read_lines(path), pairs, strict=True)
+        ]
+        errors[path.name.removesuffix(".gz")] = alignment_error(predicted, true)
+    write_json(Path(snakemake.output[0]), errors)

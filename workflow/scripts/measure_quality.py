@@ -1,0 +1,24 @@
+"""Score one translations file: see fastdecode.measure.quality."""
+
+from pathlib import Path
+
+from fastdecode.corpus.toy import read_references
+from fastdecode.errors import clear_errors
+from fastdecode.files import read_lines, write_json
+from fastdecode.measure.quality import quality
+from fastdecode.translation import read_translations
+
+files, params = snakemake.input, snakemake.params
+with clear_errors():
+    header, _, translations = read_translations(Path(files.translations))
+    right = files.get("references")
+    metrics = quality(
+        translations,
+        reference=list(read_lines(Path(files.raw))),
+        tokenised=list(read_lines(Path(files.tokenised))),
+        references=read_references(Path(right)) if right else None,
+        language=params.language,
+        lowercase=params.lowercase,
+    )
+    record = {"provenance": header["provenance"], "metrics": metrics}
+    write_json(Path(snakemake.output[0]), record)

@@ -1,0 +1,27 @@
+"""Train one system: see fastdecode.train.run."""
+
+from pathlib import Path
+
+from fastdecode.config.read import Architecture
+from fastdecode.config.rows import Training
+from fastdecode.errors import clear_errors
+from fastdecode.provenance import provenance
+from fastdecode.train.run import Job, train
+
+params = snakemake.params
+names = params.provenance
+job = Job(
+    label=f"train {names['dataset']}/{names['target']}/{names['system']} seed{names['seed']}",
+    family=params.family,
+    data=Path(snakemake.input.data),
+    source=params.source,
+    target=params.target,
+    joint=params.joint,
+    architecture=Architecture(**params.architecture),
+    settings=Training.model_validate(params.training),
+    seed=names["seed"],
+    device=params.device,
+)
+with clear_errors():
+    origin = provenance(decoder=None, **names)
+    train(job, Path(snakemake.output.checkpoint).parent, origin)

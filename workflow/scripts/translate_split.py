@@ -1,0 +1,30 @@
+"""Translate one test split with one system and decoder: see fastdecode.decode."""
+
+from pathlib import Path
+
+import torch
+
+from fastdecode.config.rows import AutoregressiveDecoder
+from fastdecode.decode import decode_all, load_system
+from fastdecode.errors import clear_errors
+from fastdecode.files import read_lines
+from fastdecode.provenance import provenance
+from fastdecode.text import Text
+from fastdecode.translation import write_translations
+
+names, params = snakemake.wildcards, snakemake.params
+with clear_errors():
+    torch.set_num_threads(1)  # as in every other translation, so that it repeats exactly
+    text = Text(**params.text, codes=Path(snakemake.input.codes).parent)
+    system = load_system(
+        [Path(snakemake.input.checkpoint)], Path(snakemake.input.data), params.device
+    )
+    decoder = system.decoder(AutoregressiveDecoder.model_validate(params.decoder), text.target_text)
+    lines = list(read_lines(Path(snakemake.input.lines)))
+    label = f"translate {names.target}/{names.system} {names.split} {names.decoder}"
+    sentences = [text.source_tokens(line) for line in lines]
+    translations = decode_all(decoder, sentences, most_tokens=2048, label=label)
+    origin = provenance(
+        decoder=names.decoder, split=names.split, settings=params.decoder, **params.provenance
+    )
+    write_translations(Path(snakemake.output[0]), {"provenance": origin}, lines, translations)
