@@ -1,11 +1,13 @@
 """fastdecode: four ways to faster translation decoding, from one corpus to one set of tables."""
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.14.8")
 
 
-configfile: "config/config.yaml"
+configfile: Path(workflow.basedir, "config/config.yaml")
 
 
 include: "workflow/rules/common.smk"

@@ -1,10 +1,14 @@
 """Load trained systems and translate with them: a test split, a shard of training text, a line."""
 
+# ruff: noqa: E402  fairseq talks while it is imported: its log is quietened before
+
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+logging.getLogger("fairseq").setLevel(logging.WARNING)
 
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
@@ -45,7 +49,6 @@ def load_system(checkpoints: Sequence[Path], data: Path, device: str) -> System:
     Raises UserError on a missing or damaged checkpoint and on a missing GPU.
     """
     check_device(device)
-    logging.getLogger("fairseq").setLevel(logging.WARNING)
     for path in checkpoints:
         if not is_whole(path):
             what = "truncated or damaged" if path.exists() else "missing"

@@ -110,8 +110,7 @@ class Candidates:
             updates = updates_of(state)
             if updates in self.seen:
                 continue
-            kept = {"args": state["args"], "cfg": state["cfg"], "model": state["model"]}
-            save(kept, self._folder / f"{updates:08d}.pt")
+            save(_without_optimiser(state), self._folder / f"{updates:08d}.pt")
             self._kept.add(updates)
             extra = state["extra_state"]
             self.seen[updates] = {
@@ -138,6 +137,13 @@ class Candidates:
     def paths(self) -> list[Path]:
         """Return the files of the checkpoints to average."""
         return [self._folder / f"{updates:08d}.pt" for updates in self.chosen()]
+
+
+def _without_optimiser(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what fairseq needs to load a model for translation."""
+    kept = {key: state[key] for key in ("args", "cfg", "model", "optimizer_history")}
+    iterator = state["extra_state"]["train_iterator"]
+    return {**kept, "extra_state": {"train_iterator": iterator}}
 
 
 def _seen(work: Path) -> dict[int, dict[str, float]]:
