@@ -5,8 +5,10 @@ import hashlib
 import io
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -67,19 +69,29 @@ def read_lines(path: Path) -> Iterator[str]:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:
+        if path.suffix == ".gz" and path.stat().st_size == 0:  # gzip reads it as no lines
+            raise EOFError("it is empty")
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
-                except UnicodeDecodeError as error:
-                    raise UserError(
-                        f"{path}, line {number}: invalid UTF-8 ({error.reason} at byte "
-                        f"{error.start + 1} of the line): convert the file to UTF-8"
-                    ) from None
-    except (EOFError, gzip.BadGzipFile) as error:
+            yield from decode_lines(file, str(path))
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(
             f"{path}: truncated or damaged gzip file ({error}): delete it and fetch it again"
         ) from None
+
+
+def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """Yield lines as text without their newline, as read_lines does.
+
+    Raises UserError on invalid UTF-8, saying where in the file `name`.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{name}, line {number}: invalid UTF-8 ({error.reason} at byte "
+                f"{error.start + 1} of the line): convert the file to UTF-8"
+            ) from None
 
 
 def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
@@ -87,20 +99,13 @@ def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
 
     Raises UserError if one of them has more lines than the other.
     """
-    left, right = read_lines(source), read_lines(target)
-    count = 0
-    while True:
-        pair = next(left, None), next(right, None)
-        if pair == (None, None):
-            return
-        if pair[0] is None or pair[1] is None:
-            count_left, count_right = count_lines(source), count_lines(target)
+    for left, right in zip_longest(read_lines(source), read_lines(target)):
+        if left is None or right is None:
             raise UserError(
-                f"{source} has {count_left} lines but {target} has {count_right}: "
+                f"{source} has {count_lines(source)} lines but {target} has {count_lines(target)}: "
                 "both sides of a parallel text must have the same number of lines"
             )
-        count += 1
-        yield pair[0], pair[1]
+        yield left, right
 
 
 def count_lines(path: Path) -> int:

@@ -3,12 +3,13 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fastdecode.errors import UserError
+from fastdecode.files import read_lines
 
 
 class Row(BaseModel):
@@ -37,7 +38,8 @@ def check(model: type[RowT], values: object, where: str) -> RowT:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = error.errors()
+        # A required key that is mistyped is missing too: its own fault says more.
+        faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
         rest = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise UserError(f"{where}: {_describe(model, faults[0])}{rest}") from None
 
@@ -50,39 +52,46 @@ def _describe(model: type[BaseModel], fault: Any) -> str:
         return f'unknown key "{key}"{nearest(path[-1], _keys_at(model, path[:-1]))}'
     if fault["type"] == "missing":
         return f'the key "{key}" is missing'
-    message = fault["msg"].removeprefix("Value error, ")
+    message = str(fault["msg"]).removeprefix("Value error, ")
     if not key:  # a check over several keys says itself which
         return message
-    return f'"{key}": {message[:1].lower()}{message[1:]}, found {fault["input"]!r}'
+    if fault["type"] in ("model_type", "dict_type"):
+        message = "expected keys and values"
+    message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")  # YAML's word
+    return f'"{key}": {message}, found {fault["input"]!r}'
 
 
-def _keys_at(model: type[BaseModel], path: list[str]) -> set[str]:
-    """Return the keys known at `path`, following nested rows where their type is plain."""
-    for part in path:
-        field = model.model_fields.get(part)
-        candidates = [field.annotation, *getattr(field.annotation, "__args__", ())] if field else []
-        inner = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-        if len(inner) != 1:
-            return set()
-        model = inner[0]
-    return set(model.model_fields)
+def _keys_at(kind: Any, path: list[str]) -> set[str]:
+    """Return the keys known at `path` in values of the type `kind`, as pydantic writes the path."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if not path:
+            return set(kind.model_fields)
+        return _keys_at(kind.model_fields[path[0]].annotation, path[1:])
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is dict:
+        return _keys_at(inner[1], path[1:])
+    if origin is tuple:
+        return _keys_at(inner[0], path[1:])
+    if origin is Annotated:
+        return _keys_at(inner[0], path)
+    for one in inner:  # a union of rows that differ in `kind`, which the path names
+        if path[0] in get_args(one.model_fields["kind"].annotation):
+            return _keys_at(one, path[1:])
+    return set()
 
 
 def read_yaml(path: Path) -> Any:
     """Read one YAML file.
 
-    Raises UserError if it is missing or not YAML, with the line.
+    Raises UserError if it is missing, not UTF-8 or not YAML, with the line.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
+        return yaml.safe_load("\n".join(read_lines(path)))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise UserError(
-            f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}"
-        ) from None
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise UserError(f"{path}{line}: not valid YAML: {problem}") from None
 
 
 def merge(*layers: Mapping[str, Any]) -> dict[str, Any]:

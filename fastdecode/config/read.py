@@ -48,6 +48,7 @@ class Architecture:
     heads: int
     encoder_layers: int
     decoder_layers: int
+    prenorm: bool = False
 
     @property
     def layers(self) -> str:
@@ -90,7 +91,11 @@ class Configuration:
     def _table(self, name: str) -> dict[str, Any]:
         """Read one YAML table from every folder of definitions, later folders first in rank."""
         files = [folder / name for folder in self._folders if (folder / name).is_file()]
-        return merge(*(read_yaml(file) or {} for file in files))
+        tables = [read_yaml(file) or {} for file in files]
+        for file, table in zip(files, tables, strict=True):
+            if not isinstance(table, Mapping):
+                raise UserError(f"{file}: expected keys and values, found {table!r}")
+        return merge(*tables)
 
     def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
         """Read the row `name`, a file of its own."""
@@ -121,6 +126,9 @@ class Configuration:
             self.systems |= family.systems
             self.ensembles |= family.ensembles
             self.decoders |= family.decoders
+        for name, ensemble in self.ensembles.items():
+            where = f"systems/{self.family_of[name]}.yaml: ensembles.{name}.system"
+            self._known(ensemble.system, self.systems, where)
 
     @cached_property
     def downloads(self) -> dict[str, Download]:
@@ -231,7 +239,14 @@ class Configuration:
         """Return the model size of `system` on `dataset`."""
         preset = self.presets[self.preset(dataset, system)]
         encoder, decoder = (self.systems[system].layers or preset.layers).split("-")
-        return Architecture(preset.width, preset.ffn, preset.heads, int(encoder), int(decoder))
+        return Architecture(
+            width=preset.width,
+            ffn=preset.ffn,
+            heads=preset.heads,
+            encoder_layers=int(encoder),
+            decoder_layers=int(decoder),
+            prenorm=preset.prenorm,
+        )
 
     def training(self, dataset: str, system: str) -> Training:
         """Return the training settings of `system` on `dataset`.

@@ -20,6 +20,7 @@ WHERE: dict[type[BaseModel], str] = {
     rows.Latency: "`latency:` of a run",
     rows.Dataset: "`config/datasets/*.yaml`: a dataset",
     rows.Bpe: "`bpe:` of a dataset",
+    rows.Roles: "`roles:` of a dataset",
     rows.Family: "`config/systems/*.yaml`: a family",
     rows.System: "a row of `systems:` of a family",
     rows.Ensemble: "a row of `ensembles:` of a family",

@@ -43,6 +43,7 @@ class Training(Row):
     threads: PositiveInt = Field(
         1, description="CPU threads of one training; part of its result, unlike --cores"
     )
+    gpus: PositiveInt = Field(1, description="GPUs of one training, where device is cuda")
     select: Literal["last", "bleu", "loss"] = Field(
         "last", description="which epochs' checkpoints are averaged: last ones, or best on valid"
     )
@@ -65,6 +66,7 @@ class Preset(Row):
     ffn: PositiveInt = Field(description="inner dimension of the feed-forward layers")
     heads: PositiveInt = Field(description="attention heads")
     layers: Layers = Field(description="encoder-decoder layers, such as 6-6")
+    prenorm: bool = Field(False, description="layer normalisation before each sub-layer, not after")
     training: dict[str, object] = Field({}, description="training settings of this size")
 
     @model_validator(mode="after")
@@ -84,15 +86,15 @@ class Bpe(Row):
 class Roles(Row):
     """Which preset stands for each role."""
 
-    base: Name = "base"
-    big: Name = "big"
+    base: Name = Field("base", description="preset of systems of the role base")
+    big: Name = Field("big", description="preset of systems of the role big")
 
 
 class Dataset(Row):
     """A corpus with its splits, its BPE, and what is particular about training on it."""
 
     corpus: Name = Field(description="a row of config/corpora")
-    bpe: Bpe
+    bpe: Bpe = Field(description="its byte-pair encoding")
     valid: Name = Field("valid", description="the corpus split that validates")
     tests: tuple[Name, ...] = Field(("test",), min_length=1, description="splits that are tested")
     roles: Roles = Field(Roles(), description="role → preset")
@@ -113,8 +115,8 @@ class System(Row):
 class Ensemble(Row):
     """Several seeds of one system that distil together."""
 
-    system: Name
-    seeds: tuple[PositiveInt, ...] = Field(min_length=2)
+    system: Name = Field(description="a system of any family")
+    seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
 
 
 class AutoregressiveDecoder(Row):
@@ -130,9 +132,9 @@ class Family(Row):
     """One family's file in config/systems: its systems, ensembles and decoders."""
 
     training: dict[str, object] = Field({}, description="training settings of the whole family")
-    systems: dict[Name, System]
+    systems: dict[Name, System] = Field(description="recipes for trained models")
     ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
-    decoders: dict[Name, AutoregressiveDecoder]
+    decoders: dict[Name, AutoregressiveDecoder] = Field(description="ways to decode with them")
 
 
 class Latency(Row):

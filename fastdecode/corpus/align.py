@@ -20,8 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import IO, Literal
 
 from fastdecode.corpus.aside import build_aside
-from fastdecode.corpus.lexicon import Lexicon, read_table
+from fastdecode.corpus.lexicon import Lexicon
 from fastdecode.corpus.links import Link, format_links, grow_diag_final_and, parse_links
+from fastdecode.corpus.pool import map_ordered
 from fastdecode.errors import UserError
 from fastdecode.files import count_lines, open_to_write, read_lines, read_pairs
 from fastdecode.progress import say, track
@@ -36,7 +37,7 @@ systran_align.generate_alignment_probabilities(
 )
 """
 
-Links = Iterator[list[Link]]
+BothWays = Iterator[tuple[list[Link], list[Link]]]  # forward and backward links, a pair at a time
 
 
 def align(
@@ -44,6 +45,7 @@ def align(
     target: Path,
     out: Path,
     aligner: Literal["systran", "fast_align", "auto"] = "auto",
+    processes: int = 1,
 ) -> None:
     """Align two files of BPE pieces, line by line, into the folder `out`.
 
@@ -60,9 +62,10 @@ def align(
         text = folder / "text"
         pairs = _write_text(source, target, text)
         say("align", f"{pairs:,} pairs, by {aligner}")
-        find = _systran if aligner == "systran" else _fast_align
-        forward, backward = find(text, folder)
-        _write_links(forward, backward, part, pairs)
+        found = (
+            _systran(text, folder, processes) if aligner == "systran" else _fast_align(text, folder)
+        )
+        _write_links(track(found, "align", "pairs", total=pairs), part)
 
 
 def _choose(aligner: str) -> Literal["systran", "fast_align"]:
@@ -93,26 +96,30 @@ def _write_text(source: Path, target: Path, text: Path) -> int:
     return count
 
 
-def _systran(text: Path, folder: Path) -> tuple[Links, Links]:
-    """Fit both directions with systran-align; return their links."""
+def _systran(text: Path, folder: Path, processes: int) -> BothWays:
+    """Fit both directions with systran-align, then find the best links under them."""
     tables = folder / "forward", folder / "backward"
-    tensions = _run([sys.executable, "-c", FIT, str(text), *map(str, tables)], None, "both ways")
-    if len(tensions) < 2 or len(tensions) % 2:
-        raise UserError("systran-align does not say its tension: install version 3.5.0")
-    # The tension is said after every iteration, forward ones first.
-    fitted = tensions[len(tensions) // 2 - 1], tensions[-1]
-    forward, backward = (Lexicon(read_table(p), t) for p, t in zip(tables, fitted, strict=True))
-    return (
-        (forward.links(source, target) for source, target in _read_text(text)),
-        (
-            [(i, j) for j, i in backward.links(target, source)]
-            for source, target in _read_text(text)
-        ),
-    )
+    said = _run([sys.executable, "-c", FIT, str(text), *map(str, tables)], None, "both ways")
+    forward, backward = map(Lexicon, tables, _fitted(said))
+
+    def links(pair: tuple[list[str], list[str]]) -> tuple[list[Link], list[Link]]:
+        source, target = pair
+        back = [(i, j) for j, i in backward.links(target, source)]
+        return forward.links(source, target), back
+
+    return (found for _, found in map_ordered(links, _read_text(text), processes))
 
 
-def _fast_align(text: Path, folder: Path) -> tuple[Links, Links]:
-    """Run `fast_align` in each direction; return its links."""
+def _fitted(tensions: list[float]) -> tuple[float, float]:
+    """Return the tensions fitted last; they are said after every iteration, forward ones first."""
+    half, odd = divmod(len(tensions), 2)
+    if odd or not half:
+        raise UserError("systran-align does not say its tensions as expected: install 3.5.0")
+    return tensions[half - 1], tensions[-1]
+
+
+def _fast_align(text: Path, folder: Path) -> BothWays:
+    """Run `fast_align` once in each direction."""
     outputs = folder / "forward", folder / "backward"
     for path, more in zip(outputs, ([], ["-r"]), strict=True):
         with path.open("w") as file:
@@ -120,7 +127,7 @@ def _fast_align(text: Path, folder: Path) -> tuple[Links, Links]:
         if (found := count_lines(path)) != (pairs := count_lines(text)):
             raise UserError(f"fast_align returned {found:,} lines for {pairs:,} pairs")
     forward, backward = (map(parse_links, read_lines(path)) for path in outputs)
-    return forward, backward
+    return zip(forward, backward, strict=True)
 
 
 def _run(command: list[str], out: IO[str] | None, label: str) -> list[float]:
@@ -152,14 +159,13 @@ def _read_text(text: Path) -> Iterator[tuple[list[str], list[str]]]:
         yield source.split(" "), target.split(" ")
 
 
-def _write_links(forward: Links, backward: Links, folder: Path, pairs: int) -> None:
-    both = track(zip(forward, backward, strict=True), "align", "pairs", total=pairs)
+def _write_links(found: BothWays, folder: Path) -> None:
     with (
         open_to_write(folder / "forward.gz") as one_way,
         open_to_write(folder / "backward.gz") as other_way,
         open_to_write(folder / "symmetrised.gz") as symmetrised,
     ):
-        for there, back in both:
-            one_way.write(format_links(sorted(there)) + "\n")
-            other_way.write(format_links(sorted(back)) + "\n")
-            symmetrised.write(format_links(grow_diag_final_and(there, back)) + "\n")
+        for forward, backward in found:
+            one_way.write(format_links(sorted(forward)) + "\n")
+            other_way.write(format_links(sorted(backward)) + "\n")
+            symmetrised.write(format_links(grow_diag_final_and(forward, backward)) + "\n")

@@ -19,16 +19,15 @@ from xml.sax.saxutils import unescape
 
 from fastdecode.config.corpora import AnyPiece, Bilingual, Corpus, Files, Format, Members, Pair
 from fastdecode.errors import UserError
-from fastdecode.files import open_to_write, read_lines
+from fastdecode.files import decode_lines, open_to_write, read_lines
 from fastdecode.progress import track
 
 DAMAGE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
 QUOTES = {"&quot;": '"', "&apos;": "'"}
 SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
-# Lines of train.tags that describe a talk instead of being spoken in it.
-TED_MARKUP = re.compile(
-    r"\s*</?(doc|url|title|description|keywords|talkid|speaker|reviewer|translator)\b"
-)
+# As the field prepares train.tags: lines about a talk go, its title and description stay as text.
+TED_MARKUP = re.compile(r"\s*</?(doc|url|keywords|talkid|speaker|reviewer|translator)\b")
+TED_TEXT = re.compile(r"</?(title|description)>")
 XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 ASPEC_SEPARATOR = " ||| "
 
@@ -121,7 +120,7 @@ def _sgm(name: str, lines: Iterable[str]) -> Iterator[str]:
 def _ted(name: str, lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if not TED_MARKUP.match(line):
-            yield unescape(line, QUOTES)
+            yield unescape(TED_TEXT.sub("", line), QUOTES)
 
 
 FORMATS: dict[Format, Callable[[str, Iterable[str]], Iterator[str]]] = {
@@ -189,14 +188,7 @@ def _aspec(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
 def _member_lines(archive: Path, member: str) -> Iterator[str]:
     """Yield the lines of one member of a .tgz, .tar.gz or .zip, split at newlines only."""
     with _damage_reported(archive), _open_member(archive, member) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
-            except UnicodeDecodeError as error:
-                raise UserError(
-                    f"{archive}: {member}, line {number}: invalid UTF-8 ({error.reason} at byte "
-                    f"{error.start + 1} of the line)"
-                ) from None
+        yield from decode_lines(file, f"{archive}: {member}")
 
 
 @contextmanager

@@ -4,10 +4,13 @@ A link (i, j) joins source token i and target token j, counted from 0, in the di
 documents whichever model found it. A line in Pharaoh format is `i-j i-j …`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 from fastdecode.corpus.bpe import MARK
 from fastdecode.errors import UserError
+
+LINK = re.compile("([0-9]+)-([0-9]+)")
 
 Link = tuple[int, int]
 
@@ -19,10 +22,10 @@ def parse_links(line: str) -> list[Link]:
     """
     links = []
     for word in line.split():
-        source, _, target = word.partition("-")
-        if not (source.isdecimal() and target.isdecimal()):
+        match = LINK.fullmatch(word)
+        if not match:
             raise UserError(f"not a link between two token numbers, as in 0-1: {word!r}")
-        links.append((int(source), int(target)))
+        links.append((int(match[1]), int(match[2])))
     return links
 
 

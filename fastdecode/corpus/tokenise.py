@@ -132,5 +132,5 @@ def _mecab() -> Callable[[str], Iterable[str]]:
 def _not_installed(language: str, packages: str, extra: str) -> UserError:
     return UserError(
         f"{language} text is segmented by {packages}, which cannot be imported: "
-        f"run `pip install fastdecode[{extra}]`"
+        f"run `.venv/bin/pip install -e '.[{extra}]'` in the project's folder"
     )

@@ -94,7 +94,7 @@ def _bleu(language: str, lowercase: bool) -> BLEU:
     except RuntimeError:
         raise UserError(
             f"sacreBLEU's tokeniser for language {language!r} is not installed: "
-            f"pip install 'sacrebleu[{language}]'"
+            f"run `.venv/bin/pip install -e '.[{language}]'` in the project's folder"
         ) from None
 
 

@@ -1,5 +1,7 @@
 """Checkpoints: telling whole ones from damaged ones, keeping candidates, averaging them."""
 
+import hashlib
+import math
 import re
 import shutil
 import zipfile
@@ -47,7 +49,10 @@ def save(state: dict[str, Any], path: Path) -> None:
     """Write a checkpoint so that it appears whole; equal states give equal bytes."""
     # Through a file handle: given a name, torch.save writes that name into the archive.
     with write_aside(path) as part, part.open("wb") as file:
-        torch.save(state, file)
+        try:
+            torch.save(state, file)
+        except RuntimeError as error:  # after a failed write, closing the archive fails too
+            raise error.__context__ or error from None
 
 
 def updates_of(state: dict[str, Any]) -> int:
@@ -57,8 +62,13 @@ def updates_of(state: dict[str, Any]) -> int:
 
 def epoch_files(work: Path) -> list[Path]:
     """Return fairseq's own numbered checkpoints in `work`, oldest first."""
-    files = [f for f in work.glob("checkpoint*.pt") if EPOCH_FILE.match(f.name)]
-    return sorted(files, key=lambda f: f.stat().st_mtime_ns)
+
+    def age(file: Path) -> tuple[float, float]:
+        """Epoch and update: checkpoint_2_150.pt is from within epoch 2, checkpoint2.pt its end."""
+        epoch, *update = re.findall(r"\d+", file.stem)
+        return float(epoch), float(update[0]) if update else math.inf
+
+    return sorted((f for f in work.glob("checkpoint*.pt") if EPOCH_FILE.match(f.name)), key=age)
 
 
 def repair(work: Path, label: str) -> None:
@@ -88,41 +98,53 @@ class Candidates:
 
     They lie in `work/candidates/<updates>.pt`. Of those seen, the `count` best are kept: the last
     ones, or those of highest validation BLEU or lowest validation loss (the earlier one wins a
-    tie, so a killed and resumed training keeps the same set). `work/seen.json` remembers all:
-    validation score, and seconds spent in training steps up to there.
+    tie, so a killed and resumed training keeps the same set). `work/seen.json` remembers all, with
+    what `statistics` reads from them.
     """
 
-    def __init__(self, work: Path, select: Select, count: int):
+    def __init__(self, work: Path, select: Select, count: int, patience: int | None = None):
         """Take stock of what an earlier, killed run left."""
         self._work, self._select, self._count = work, select, count
+        self._patience = patience
         self._folder = work / "candidates"
-        self.seen = _seen(work)
+        self.seen = read_seen(work)
         self._kept = {int(file.stem) for file in self._folder.glob("*.pt")}
 
     def collect(self, newest: Path | None = None) -> None:
         """Take over fairseq's numbered checkpoints and `newest`, then remove what is not needed.
 
-        The two newest numbered files stay: `repair` falls back on them.
+        The two newest numbered files stay: `repair` falls back on them. Once out of patience, no
+        more are taken: fairseq goes on until it is stopped.
         """
         files = epoch_files(self._work)
         for file in [*files, *([newest] if newest else [])]:
+            if self.out_of_patience:
+                break
             state = load(file)
             updates = updates_of(state)
             if updates in self.seen:
                 continue
             save(_without_optimiser(state), self._folder / f"{updates:08d}.pt")
             self._kept.add(updates)
-            extra = state["extra_state"]
-            self.seen[updates] = {
-                "valid": float(extra["val_loss"]),
-                "seconds": float(extra["previous_training_time"]),
-            }
+            self.seen[updates] = statistics(state)
             write_json(self._work / "seen.json", self.seen)
         for file in files[:-2]:
             file.unlink()
         for updates in self._kept - set(self.chosen()):
             self._kept.remove(updates)
             (self._folder / f"{updates:08d}.pt").unlink(missing_ok=True)
+
+    @property
+    def out_of_patience(self) -> bool:
+        """Tell whether the best validation score is `patience` or more validations ago.
+
+        fairseq's own early stopping forgets its count when a training is resumed.
+        """
+        if self._patience is None or not self.seen:
+            return False
+        sign = 1.0 if self._select == "loss" else -1.0
+        scores = [sign * self.seen[update]["valid"] for update in sorted(self.seen)]
+        return len(scores) - 1 - scores.index(min(scores)) >= self._patience
 
     def chosen(self) -> list[int]:
         """Return the update counts of the checkpoints to average, in order."""
@@ -141,19 +163,36 @@ class Candidates:
 
 def _without_optimiser(state: dict[str, Any]) -> dict[str, Any]:
     """Return what fairseq needs to load a model for translation."""
-    kept = {key: state[key] for key in ("args", "cfg", "model", "optimizer_history")}
-    iterator = state["extra_state"]["train_iterator"]
-    return {**kept, "extra_state": {"train_iterator": iterator}}
+    return {
+        **{key: state[key] for key in ("args", "cfg", "model")},
+        "optimizer_history": state["optimizer_history"][-1:],  # one longer after every resumption
+        "extra_state": {"train_iterator": state["extra_state"]["train_iterator"]},
+    }
 
 
-def _seen(work: Path) -> dict[int, dict[str, float]]:
+def statistics(state: dict[str, Any]) -> dict[str, float]:
+    """Return what fairseq measured up to a checkpoint that it saved.
+
+    `valid` is the validation score that selects checkpoints; `seconds` the time since training
+    began, with validation and saving, without starting and without work that a kill lost. Losses
+    (in bits) and `tokens_per_second` are those of the epoch's training steps so far.
+    """
+    extra = state["extra_state"]
+    meters = {key: meter for _, key, _, meter in extra["metrics"]["train"]}
+    losses = {key: meters[key] for key in ("loss", "nll_loss") if key in meters}
+    return {
+        "valid": float(extra["val_loss"]),
+        "seconds": float(extra["previous_training_time"]),
+        **{f"train_{key}": float(meter["sum"]) / meter["count"] for key, meter in losses.items()},
+        "tokens_per_second": meters["wps"]["n"] / meters["train_wall"]["sum"],
+        "lr": float(meters["lr"]["val"]),
+    }
+
+
+def read_seen(work: Path) -> dict[int, dict[str, float]]:
+    """Return the statistics of every checkpoint that was collected in `work`, by its updates."""
     file = work / "seen.json"
     return {int(key): value for key, value in read_json(file).items()} if file.exists() else {}
-
-
-def seconds(work: Path) -> dict[int, float]:
-    """Return how long training had taken at each saved update, in seconds of training steps."""
-    return {updates: seen["seconds"] for updates, seen in _seen(work).items()}
 
 
 def forget_paths(state: dict[str, Any]) -> None:
@@ -167,12 +206,12 @@ def forget_paths(state: dict[str, Any]) -> None:
 def average(paths: list[Path]) -> dict[str, Any]:
     """Return the first checkpoint with the mean of all weights, summed in double precision.
 
-    Tied weights stay tied.
+    Tied weights are tied in it, even where a training on a GPU saved a copy for each name.
     """
     result = load(paths[0])
     weights = result["model"]
-    owners: dict[int, str] = {}
-    owner = {name: owners.setdefault(w.data_ptr(), name) for name, w in weights.items()}
+    owners: dict[object, str] = {}
+    owner = {name: owners.setdefault(_identity(w), name) for name, w in weights.items()}
     total = {name: weights[name].double() for name in owners.values()}
     for path in paths[1:]:
         other = load(path)["model"]
@@ -182,6 +221,13 @@ def average(paths: list[Path]) -> dict[str, Any]:
     result["model"] = {name: mean[owner[name]] for name in weights}
     forget_paths(result)
     return result
+
+
+def _identity(weight: torch.Tensor) -> object:
+    """Return what tied weights have in common: for matrices their content, else their storage."""
+    if weight.dim() < 2:
+        return weight.data_ptr()
+    return weight.shape, hashlib.sha256(weight.contiguous().numpy().tobytes()).digest()
 
 
 def parameters(weights: dict[str, torch.Tensor]) -> int:

@@ -36,6 +36,7 @@ def model_arguments(architecture: Architecture, joint: bool) -> list[str]:
             *(f"--{side}-ffn-embed-dim", str(architecture.ffn)),
             *(f"--{side}-attention-heads", str(architecture.heads)),
             *(f"--{side}-layers", str(layers)),
+            *([f"--{side}-normalize-before"] if architecture.prenorm else []),
         ]
     shared = "--share-all-embeddings" if joint else "--share-decoder-input-output-embed"
     return [*options, shared]
@@ -69,6 +70,8 @@ def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
         options["--max-epoch"] = settings.max_epochs
     if settings.save_every_updates:
         options["--save-interval-updates"] = settings.save_every_updates
+    if device == "cuda":
+        options["--distributed-world-size"] = settings.gpus
     words = [str(word) for pair in options.items() for word in pair]
     if device == "cpu":
         words.append("--cpu")

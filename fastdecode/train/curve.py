@@ -3,11 +3,11 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fastdecode.files import open_to_write, read_lines
+from fastdecode.files import open_to_write
 
 COLUMNS = [
     *("epoch", "update", "train_loss", "train_nll_loss", "valid_loss", "valid_nll_loss"),
@@ -27,53 +27,31 @@ def parse(line: str) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
-def records(log: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (kind, statistics) of every line of a log that carries them."""
-    if log.exists():
-        for line in read_lines(log):
-            if record := parse(line):
-                yield record
+def validations(log: Path) -> dict[int, dict[str, Any]]:
+    """Return the statistics of every validation in a log, by its updates; later records win."""
+    found: dict[int, dict[str, Any]] = {}
+    # Not read_lines: a kill may have cut a line in the middle of a character.
+    with log.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            record = parse(line)
+            if record and record[0] == "valid":
+                found[int(record[1]["valid_num_updates"])] = record[1]
+    return found
 
 
-def curve(log: Path, seconds: Mapping[int, float]) -> list[dict[str, float]]:
+def curve(log: Path, seen: Mapping[int, Mapping[str, float]]) -> list[dict[str, float]]:
     """Return one row a validation, in order of updates, with the columns `COLUMNS`.
 
     An epoch trained twice, since a kill lost its checkpoint, counts once: the later record wins.
-    `seconds` gives the time spent in training steps up to each update, without validation and
-    saving; fairseq's log rounds it too much for short epochs.
+    `seen` holds the statistics of the checkpoints saved after each validation (see
+    `fastdecode.train.checkpoints.statistics`); a validation without one is left out.
     """
-    train: dict[int, dict[str, Any]] = {}
-    valid: dict[int, dict[str, Any]] = {}
-    for kind, values in records(log):
-        if kind == "train":
-            train[int(values["train_num_updates"])] = values
-        elif kind == "valid":
-            valid[int(values["valid_num_updates"])] = values
     rows = []
-    for update in sorted(valid):
-        here = valid[update]
-        past = [u for u in sorted(train) if u <= update]
-        # fairseq logs an epoch's training after its validation: both carry the same update count.
-        latest = train[past[-1]] if past else {}
-        rows.append(
-            {
-                "epoch": float(here["epoch"]),
-                "update": float(update),
-                "train_loss": _number(latest, "train_loss"),
-                "train_nll_loss": _number(latest, "train_nll_loss"),
-                "valid_loss": _number(here, "valid_loss"),
-                "valid_nll_loss": _number(here, "valid_nll_loss"),
-                "valid_bleu": _number(here, "valid_bleu"),
-                "tokens_per_second": _number(latest, "train_wps"),
-                "seconds": seconds.get(update, float("nan")),
-                "lr": _number(latest, "train_lr"),
-            }
-        )
+    for update, logged in sorted(validations(log).items()):
+        if update in seen:
+            known = {**seen[update], **logged, "update": update}
+            rows.append({column: float(known.get(column, "nan")) for column in COLUMNS})
     return rows
-
-
-def _number(values: dict[str, Any], key: str) -> float:
-    return float(values.get(key, "nan"))
 
 
 def write_curve(rows: list[dict[str, float]], path: Path) -> None:

@@ -74,7 +74,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
             checkpoints.save(state | {"averaged_updates": candidates.chosen()}, averaged)
         _remove_checkpoints(work, keep=averaged)
         state = checkpoints.load(averaged)
-        rows = curve(work / "train.log", checkpoints.seconds(work))
+        rows = curve(work / "train.log", checkpoints.read_seen(work))
         write_curve(rows, out / "curve.csv")
         write_json(
             out / "train.json",
@@ -115,15 +115,18 @@ def _empty_for_other_data(work: Path, data: Path) -> None:
     for file in files:
         digest.update(file.read_bytes())
     stamp = work / "data.sha256"
-    if stamp.exists() and stamp.read_text() != digest.hexdigest():
-        _remove_checkpoints(work, keep=None)
-        (work / "train.log").unlink(missing_ok=True)
-    stamp.write_text(digest.hexdigest())
+    if stamp.exists() and stamp.read_text() == digest.hexdigest():
+        return
+    _remove_checkpoints(work, keep=None)
+    for name in ("seen.json", "train.log"):
+        (work / name).unlink(missing_ok=True)
+    with write_aside(stamp) as part:  # last, and whole: a kill before it empties the folder again
+        part.write_text(digest.hexdigest())
 
 
 @contextmanager
 def _alone(work: Path) -> Iterator[None]:
-    """Hold the work folder; the training process inherits the lock and outlives no new run's claim.
+    """Hold the work folder, also for fairseq-train, which inherits the lock and may outlive us.
 
     Raises UserError if another process trains here.
     """
@@ -141,24 +144,13 @@ def _alone(work: Path) -> Iterator[None]:
 def _train_to_the_end(job: Job, work: Path) -> checkpoints.Candidates:
     """Train until fairseq or patience says stop; return the checkpoints to average."""
     checkpoints.repair(work, job.label)
-    candidates = checkpoints.Candidates(work, job.settings.select, job.settings.average)
+    settings = job.settings
+    candidates = checkpoints.Candidates(work, settings.select, settings.average, settings.patience)
     candidates.collect()
-    if not (_out_of_patience(job, candidates) or _is_last_update(job, work)):
+    if not (candidates.out_of_patience or _is_last_update(job, work)):
         _fairseq_train(job, work, candidates)
     candidates.collect(newest=work / checkpoints.LAST)
     return candidates
-
-
-def _out_of_patience(job: Job, candidates: checkpoints.Candidates) -> bool:
-    """Tell whether the best validation score is `patience` or more validations ago.
-
-    fairseq's own early stopping forgets its count when a training is resumed.
-    """
-    if job.settings.patience is None or not candidates.seen:
-        return False
-    sign = 1.0 if job.settings.select == "loss" else -1.0
-    scores = [sign * candidates.seen[update]["valid"] for update in sorted(candidates.seen)]
-    return len(scores) - 1 - scores.index(min(scores)) >= job.settings.patience
 
 
 def _is_last_update(job: Job, work: Path) -> bool:
@@ -184,19 +176,21 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
             close_fds=False,  # the child inherits the lock of the work folder
             preexec_fn=_die_with_parent,
         )
-    progress, tail, stopping = Progress(job), deque[str](maxlen=15), False
-    for line in _follow(log, start, process):
-        tail.append(line.rstrip())
-        is_record = progress.read(line)
-        if stopping and is_record:  # what fairseq logs after saving: nothing is half-written
-            process.terminate()
-            process.wait()
-            return
-        if "Saved checkpoint" in line:
-            candidates.collect()
-            stopping = _out_of_patience(job, candidates)
-    if process.wait():
-        _explain(job, process.returncode, "\n".join(tail))
+    progress, tail = Progress(job), deque[str](maxlen=15)
+    try:
+        for line in _follow(log, start, process):
+            tail.append(line.rstrip())
+            progress.read(line)
+            if "Saved checkpoint" in line:
+                candidates.collect()
+                if candidates.out_of_patience:
+                    say(job.label, "no better validation score for as long as patience: stopping")
+                    return
+        if process.wait():
+            _explain(job, process.returncode, "\n".join(tail))
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _follow(log: Path, start: int, process: subprocess.Popen[bytes]) -> Iterator[str]:
@@ -248,11 +242,11 @@ class Progress:
         self._first: float | None = None
         self._valid = ""
 
-    def read(self, line: str) -> bool:
-        """Take in one log line; return whether it carries statistics."""
+    def read(self, line: str) -> None:
+        """Take in one log line."""
         record = parse(line)
         if not record:
-            return False
+            return
         kind, values = record
         if kind == "valid":
             self._valid = f", valid loss {values['valid_loss']}, BLEU {values['valid_bleu']}"
@@ -272,7 +266,6 @@ class Progress:
                 float(values["num_updates"]),
                 float(values["update"]),
             )
-        return True
 
     def _say(self, message: str, updates: float, epochs: float) -> None:
         settings, now = self._job.settings, time.monotonic()

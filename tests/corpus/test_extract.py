@@ -3,6 +3,7 @@ import io
 import os
 import shutil
 import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -224,10 +225,20 @@ def test_a_damaged_archive_is_to_be_deleted(archive: str, tmp_path: Path) -> Non
         extract(tmp_path, members(archive, "x/de", "x/de"))
 
 
-def test_what_is_no_archive_is_said_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "a.tgz").write_bytes(b"<html>moved</html>" * 100)
-    with pytest.raises(UserError, match=r"a\.tgz: truncated or damaged") as raised:
-        extract(tmp_path, members("a.tgz", "x", "y"))
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a.tgz", members("a.tgz", "x", "y")),
+        ("a.zip", members("a.zip", "x", "y")),
+        ("a.tmx.gz", {"kind": "tmx", "download": "a.tmx.gz"}),
+    ],
+)
+def test_what_is_no_archive_is_said_in_one_line(
+    name: str, piece: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(b"<html>moved</html>" * 100)
+    with pytest.raises(UserError, match=f"{name}: truncated or damaged") as raised:
+        extract(tmp_path, piece)
     assert "\n" not in str(raised.value)
 
 
@@ -309,7 +320,11 @@ def test_ted_talks(tmp_path: Path) -> None:
     assert extract(
         tmp_path, piece("train.tags", "ted"), piece("IWSLT14.TED.dev2010", "sgm", ".xml")
     ) == [
+        ("Hg", "Hg"),
+        ("About Hg", "About Hg"),
         ("Es <b>kann</b> 1 < 2.", "It can."),
+        ("Z", "Z"),
+        ("About Z", "About Z"),
         ("Gut", "I'm <3"),
         ("First de", "First en"),
         ("R&D de", "R&D en"),
@@ -343,6 +358,21 @@ def test_a_broken_translation_memory_names_the_line(tmp_path: Path) -> None:
     write(tmp_path / "x.tmx", TMX.replace("</tu>", "", 1))
     with pytest.raises(UserError, match=r"x\.tmx: not well-formed XML .*line 9.*delete"):
         extract(tmp_path, {"kind": "tmx", "download": "x.tmx"}, source="en", target="ro")
+
+
+def test_a_translation_memory_is_read_as_a_stream(tmp_path: Path) -> None:
+    head, unit = TMX[: TMX.index("<tu>")], TMX[TMX.index("<tu>") : TMX.index("</tu>") + 5]
+    peaks = []
+    for units in (200, 4000):
+        write(tmp_path / "x.tmx.gz", f"{head}{unit * units}</body></tmx>")
+        tracemalloc.start()
+        piece = {"kind": "tmx", "download": "x.tmx.gz"}
+        row = corpus(piece, source="en", target="ro")
+        outs = tmp_path / "en.gz", tmp_path / "ro.gz"
+        assert extract_split(row, "train", tmp_path, *outs) == units
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0]
 
 
 def test_aspec(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ wildcard_constraints:
     system=any_of(CONFIG.systems),
     decoder=any_of(CONFIG.decoders),
     side="source|target",
+    split="[A-Za-z0-9_-]+",  # no dot: news.en-de.bpe4k is not the split bpe4k of news.en-de
     seed=r"\d+",
 
 

@@ -10,7 +10,9 @@ rule train_system:
         record=f"{MODEL}/train.json",
     threads: lambda w: CONFIG.training(w.dataset, w.system).threads
     resources:
-        gpu=int(CONFIG.run.device == "cuda"),
+        gpu=lambda w: (
+            CONFIG.training(w.dataset, w.system).gpus if CONFIG.run.device == "cuda" else 0
+        ),
     params:
         source=lambda w: corpus_of(w).source,
         target=lambda w: corpus_of(w).target,

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from fastdecode.corpus.toy import read_references
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
 from fastdecode.measure.quality import quality
@@ -11,12 +10,16 @@ from fastdecode.translation import read_translations
 files, params = snakemake.input, snakemake.params
 with clear_errors():
     header, _, translations = read_translations(Path(files.translations))
-    right = files.get("references")
+    right = None
+    if files.get("references"):
+        from fastdecode.corpus.toy import read_references
+
+        right = read_references(Path(files.references))
     metrics = quality(
         translations,
         reference=list(read_lines(Path(files.raw))),
         tokenised=list(read_lines(Path(files.tokenised))),
-        references=read_references(Path(right)) if right else None,
+        references=right,
         language=params.language,
         lowercase=params.lowercase,
     )

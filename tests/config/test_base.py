@@ -1,0 +1,161 @@
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import snakemake.utils
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from fastdecode.config.base import check, merge, nearest, read_yaml
+from fastdecode.config.corpora import Corpus
+from fastdecode.config.rows import Dataset, Ensemble, Family, Latency, Training
+from fastdecode.errors import UserError
+
+PAIR = {"kind": "pair", "source": "a", "target": "b"}
+DATASET = {"corpus": "toy", "bpe": {"merges": 600}}
+
+
+def fault(model: type[BaseModel], values: object) -> str:
+    with pytest.raises(UserError) as error:
+        check(model, values, "x.yaml, row")
+    message = str(error.value)
+    assert message.startswith("x.yaml, row: ")
+    assert "\n" not in message
+    return message.removeprefix("x.yaml, row: ")
+
+
+# check
+
+
+def test_a_row_cannot_be_changed() -> None:
+    row = check(Latency, {"lines": 3}, "x.yaml")
+    assert (row.lines, row.repeats) == (3, 5)
+    with pytest.raises(ValidationError):
+        row.lines = 4  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "message"),
+    [
+        (Training, {"dropuot": 0.1}, 'unknown key "dropuot"; did you mean "dropout"?'),
+        (Latency, {"zzz": 1}, 'unknown key "zzz" (known: lines, repeats, threads, warmup)'),
+        (Dataset, DATASET | {"roles": {"bas": "x"}}, '"roles.bas"; did you mean "base"?'),
+        (Dataset, DATASET | {"bpe": {"merge": 600}}, '"bpe.merge"; did you mean "merges"? (and 1'),
+        (
+            Family,
+            {"systems": {"a": {"rle": "big"}}, "decoders": {}},
+            'unknown key "systems.a.rle"; did you mean "role"?',
+        ),
+        (
+            Corpus,
+            {"source": "de", "target": "en", "splits": {"train": [PAIR | {"sourc": "a"}]}},
+            'unknown key "splits.train.0.pair.sourc"; did you mean "source"?',
+        ),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_known(
+    model: type[BaseModel], values: object, message: str
+) -> None:
+    assert message in fault(model, values)
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "message"),
+    [
+        (Dataset, {"corpus": "toy"}, 'the key "bpe" is missing'),
+        (Dataset, DATASET | {"bpe": {}}, 'the key "bpe.merges" is missing'),
+        (Training, {}, "training never ends: give max_updates or max_epochs"),
+        (Training, {"max_epochs": 0}, '"max_epochs": input should be greater than 0, found 0'),
+        (Training, {"max_epochs": 1, "select": "beu"}, "'last', 'bleu' or 'loss', found 'beu'"),
+        (Latency, {"lines": "many"}, '"lines": input should be a valid integer'),
+        (Latency, {"lines": 0, "warmup": 0}, "found 0 (and 1 more)"),
+        (Dataset, DATASET | {"bpe": 600}, '"bpe": expected keys and values, found 600'),
+        (Dataset, DATASET | {"training": []}, '"training": expected keys and values, found []'),
+        (Dataset, None, "expected keys and values, found None"),
+        (Dataset, ["toy"], "expected keys and values, found ['toy']"),
+        (Dataset, DATASET | {"tests": "a\nb"}, '"tests": input should be a valid list, found \'a'),
+        (Dataset, DATASET | {"tests": []}, '"tests": list should have at least 1 item'),
+        (Ensemble, {"system": "a", "seeds": [1]}, '"seeds": list should have at least 2 items'),
+    ],
+)
+def test_a_fault_is_told_in_one_line(model: type[BaseModel], values: object, message: str) -> None:
+    assert message in fault(model, values)
+    assert "tuple" not in fault(model, values)
+
+
+def test_nearest() -> None:
+    assert nearest("tansformer", ["transformer", "big"]) == '; did you mean "transformer"?'
+    assert nearest("x", ["b", "a"]) == " (known: a, b)"
+    assert nearest("x", []) == " (known: none)"
+
+
+# merge
+
+keys = st.sampled_from("abc")
+values = st.recursive(
+    st.none() | st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2),
+    lambda inner: st.dictionaries(keys, inner, min_size=1, max_size=3),
+    max_leaves=8,
+)
+tables = st.dictionaries(keys, values, max_size=3)
+
+
+@given(tables, tables)
+def test_merge_does_what_snakemake_does_with_a_configfile(
+    under: dict[str, Any], over: dict[str, Any]
+) -> None:
+    before = copy.deepcopy((under, over))
+    merged = merge(under, over)
+    assert (under, over) == before  # neither is changed
+    snakemake.utils.update_config(under, over)
+    assert merged == under
+
+
+@given(tables, tables, tables)
+def test_merging_three_is_merging_twice(
+    one: dict[str, Any], two: dict[str, Any], three: dict[str, Any]
+) -> None:
+    assert merge(one, two, three) == merge(merge(one, two), three)
+    assert merge(one) == merge(one, one) == one
+    assert merge() == {}
+
+
+def test_mappings_are_merged_and_lists_replaced() -> None:
+    under = {"a": {"b": 1, "c": [1, 2]}, "d": 1}
+    assert merge(under, {"a": {"c": [3], "e": None}}) == {
+        "a": {"b": 1, "c": [3], "e": None},
+        "d": 1,
+    }
+
+
+# YAML
+
+
+def yaml_fault(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error:
+        read_yaml(path)
+    message = str(error.value)
+    assert "\n" not in message
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
+
+
+def test_yaml_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("a: [1, ü]\r\nb: {c: null}\n", encoding="utf-8")
+    assert read_yaml(tmp_path / "x.yaml") == {"a": [1, "ü"], "b": {"c": None}}
+
+
+def test_what_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    assert yaml_fault(path, b"a: 1\nb: [1\nc: 2\n").startswith(", line 3: not valid YAML: ")
+    assert yaml_fault(path, b"a: 1\n\tb: 2\n").startswith(", line 2: not valid YAML: ")
+    assert ": not valid YAML: unacceptable character" in yaml_fault(path, b"a: 1\nb: \x00\n")
+    assert ", line 2: invalid UTF-8" in yaml_fault(path, b"a: 1\nb: \xfc\n")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"{tmp_path}/x.yaml: no such file"):
+        read_yaml(tmp_path / "x.yaml")

@@ -1,0 +1,322 @@
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fastdecode.config.base import merge
+from fastdecode.config.read import Architecture, Configuration, Model
+from fastdecode.errors import UserError
+
+PIECE = {"kind": "files", "source": "a.de", "target": "a.en"}
+DEFINITIONS: dict[str, Any] = {
+    "presets.yaml": {
+        "tiny": {"width": 16, "ffn": 32, "heads": 2, "layers": "2-1"},
+        "large": {
+            **{"width": 32, "ffn": 64, "heads": 4, "layers": "6-6"},
+            "training": {
+                "dropout": 0.3,
+                "lr": 0.2,
+                "warmup_updates": 2,
+                "average": 2,
+                "threads": 2,
+            },
+        },
+    },
+    "downloads.yaml": {"d/a.gz": {"url": "http://a/b"}},
+    "corpora/talks.yaml": {
+        **{"source": "de", "target": "en"},
+        "splits": {"train": [PIECE], "valid": [PIECE], "test": [PIECE], "extra": [PIECE]},
+    },
+    "datasets/talks.8k.yaml": {
+        **{"corpus": "talks", "bpe": {"merges": 8000}, "tests": ["test", "extra"]},
+        "roles": {"base": "tiny", "big": "large"},
+        "training": {"lr": 0.3, "warmup_updates": 3, "average": 3, "max_epochs": 3},
+    },
+    "datasets/talks.yaml": {
+        "corpus": "talks",
+        "bpe": {"merges": 90},
+        "roles": {"base": "large", "big": "large"},
+    },
+    "systems/left.yaml": {
+        "training": {"dropout": 0.1, "lr": 0.1, "warmup_updates": 1, "average": 1, "threads": 1}
+        | {"label_smoothing": 0.0},
+        "systems": {
+            "teacher": {"role": "big", "training": {"warmup_updates": 4, "average": 4}},
+            "student": {"layers": "12-3"},
+        },
+        "ensembles": {"teacher-x2": {"system": "teacher", "seeds": [4, 2]}},
+        "decoders": {"beam5": {}, "greedy": {"beam": 1}},
+    },
+    "systems/other.yaml": {"systems": {"curious": {}}, "decoders": {"odd": {}}},
+}
+RUN: dict[str, Any] = {
+    "name": "try",
+    "datasets": ["talks.8k"],
+    "systems": ["raw/teacher", "teacher-x2/student", "teacher/student"],
+    "decoders": ["greedy", "odd", "beam5"],
+    "seeds": [7, 1],
+    "speedup_over": "raw/teacher/greedy",
+    "training": {"average": 5},
+}
+Read = Callable[..., Configuration]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "config", DEFINITIONS)
+    return tmp_path / "config"
+
+
+def write(folder: Path, files: dict[str, Any]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(yaml.safe_dump(content))
+
+
+def read(folder: Path, **changes: Any) -> Configuration:
+    return Configuration(RUN | changes, folder, "config.yaml")
+
+
+def fault(folder: Path, **changes: Any) -> str:
+    with pytest.raises(UserError) as error:
+        read(folder, **changes)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+# What is read
+
+
+def test_the_folder_of_a_model_is_its_name() -> None:
+    assert Model("toy", "raw", "big", 3).folder == Path("toy/raw/big/seed3")
+
+
+def test_selected_models_come_in_the_order_of_the_run(folder: Path) -> None:
+    assert read(folder).selected() == [
+        Model("talks.8k", target, system, seed)
+        for target, system in (
+            ("raw", "teacher"),
+            ("teacher-x2", "student"),
+            ("teacher", "student"),
+        )
+        for seed in (7, 1)
+    ]
+
+
+def test_teachers(folder: Path) -> None:
+    config = read(folder)
+    assert config.teachers("talks.8k", "raw") == []
+    assert config.teachers("talks.8k", "teacher") == [Model("talks.8k", "raw", "teacher", 7)]
+    assert config.teachers("talks.8k", "teacher-x2") == [
+        Model("talks.8k", "raw", "teacher", seed) for seed in (4, 2)
+    ]
+
+
+def test_models_are_the_selected_and_their_teachers_each_once(folder: Path) -> None:
+    config = read(
+        folder, systems=["teacher/student", "raw/student"], speedup_over="raw/student/odd"
+    )
+    teacher = Model("talks.8k", "raw", "teacher", 7)
+    assert config.models()[0] == teacher  # before what it teaches
+    assert sorted(config.models()) == sorted({teacher, *config.selected()})
+    assert len(read(folder).models()) == 6 + 2  # the ensemble's; teacher 7 is selected itself
+    assert read(folder).targets("talks.8k") == ["raw", "teacher-x2", "teacher"]
+    assert read(folder).targets("other") == []
+
+
+def test_every_dataset_has_its_own_models(folder: Path) -> None:
+    config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
+    assert len(config.selected()) == 12
+    assert {model.dataset for model in config.models()} == {"talks", "talks.8k"}
+    assert list(config.corpora) == ["talks"]
+
+
+def test_table_rows_are_the_selected_then_the_other_systems(folder: Path) -> None:
+    rows = read(folder, systems=["raw/teacher", "teacher/student", "raw/teacher"]).table_rows()
+    assert rows == ["raw/teacher", "teacher/student", "raw/curious"]
+    rows = read(folder, systems=["raw/teacher"]).table_rows()
+    assert rows == ["raw/teacher", "raw/student", "raw/curious"]
+
+
+def test_a_decoder_fits_the_systems_of_its_family(folder: Path) -> None:
+    assert read(folder).decoders_of("student") == ["greedy", "beam5"]
+    assert read(folder).decoders_of("curious") == ["odd"]
+    assert read(folder).family_of["curious"] == "other"
+
+
+def test_sizes_follow_the_role_on_the_dataset(folder: Path) -> None:
+    config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
+    assert config.architecture("talks.8k", "teacher") == Architecture(32, 64, 4, 6, 6)
+    assert config.architecture("talks.8k", "student") == Architecture(16, 32, 2, 12, 3)
+    assert config.architecture("talks.8k", "curious").layers == "2-1"
+    assert config.architecture("talks", "curious").layers == "6-6"
+
+
+def test_downloads_are_read(folder: Path) -> None:
+    assert str(read(folder).downloads["d/a.gz"].url) == "http://a/b"
+
+
+# Training settings: family < preset < dataset < system < run
+
+
+def test_the_layers_of_training_settings_win_in_their_order(folder: Path) -> None:
+    settings = read(folder).training("talks.8k", "teacher")
+    assert settings.label_smoothing == 0.0  # said by the family alone
+    assert (settings.dropout, settings.threads) == (0.3, 2)  # preset over family
+    assert settings.lr == 0.3  # dataset over preset
+    assert settings.warmup_updates == 4  # system over dataset
+    assert settings.average == 5  # run over system
+    assert settings.max_epochs == 3
+    assert settings.clip_norm == 0.0  # said by nobody
+    student = read(folder).training("talks.8k", "student")
+    assert (student.dropout, student.warmup_updates) == (0.1, 3)  # its preset says nothing
+
+
+def test_null_takes_a_setting_back(folder: Path) -> None:
+    config = read(folder, training={"max_epochs": None, "max_updates": 9})
+    assert config.training("talks.8k", "teacher").max_epochs is None
+
+
+def test_training_settings_are_checked_for_every_model(folder: Path) -> None:
+    message = fault(folder, training={"dropuot": 0.1})
+    assert message == (
+        'training of teacher on talks.8k: unknown key "dropuot"; did you mean "dropout"?'
+    )
+    assert "training of teacher on talks: training never ends" in fault(folder, datasets=["talks"])
+
+
+def test_half_precision_needs_a_gpu(folder: Path) -> None:
+    message = fault(folder, training={"precision": "fp16"})
+    assert "training of teacher on talks.8k: precision fp16 needs a GPU" in message
+    config = read(folder, training={"precision": "fp16"}, device="cuda")
+    assert config.training("talks.8k", "teacher").precision == "fp16"
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"nme": "x"}, 'config.yaml: unknown key "nme"; did you mean "name"?'),
+        ({"datasets": "talks"}, "\"datasets\": input should be a valid list, found 'talks'"),
+        ({"seeds": [0]}, '"seeds.0": input should be greater than 0, found 0'),
+        ({"seeds": []}, '"seeds": list should have at least 1 item'),
+        ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
+        ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),
+        ({"systems": ["raw/techer"]}, 'system: there is no "techer"; did you mean "teacher"?'),
+        ({"systems": ["rae/teacher"]}, 'target: there is no "rae"; did you mean "raw"?'),
+        ({"systems": ["raw/teacher-x2"]}, 'system: there is no "teacher-x2"; did you mean "teach'),
+        ({"systems": ["teacher"]}, '"teacher" is not of the form target/system'),
+        ({"systems": ["raw/teacher/greedy"]}, '"raw/teacher/greedy" is not of the form'),
+        ({"decoders": ["beam"]}, 'decoder: there is no "beam"; did you mean "beam5"?'),
+        ({"distill_decoder": "grdy"}, 'decoder: there is no "grdy"; did you mean "greedy"?'),
+        ({"speedup_over": "raw/teacher"}, "not of the form target/system/decoder"),
+        ({"speedup_over": "raw/teacher/gredy"}, 'there is no "gredy"; did you mean "greedy"?'),
+        ({"speedup_over": "raw/student/greedy"}, "not among what this run trains and decodes"),
+        ({"decoders": ["odd"]}, "not among what this run trains and decodes"),
+        ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
+    ],
+)
+def test_a_run_that_does_not_fit_is_refused(
+    folder: Path, changes: dict[str, Any], message: str
+) -> None:
+    assert fault(folder, **changes).startswith("config.yaml: ")
+    assert message in fault(folder, **changes)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        (
+            "datasets/talks.8k.yaml",
+            {"corpus": "takls"},
+            'talks.8k.yaml: corpus: there is no "takls"',
+        ),
+        ("datasets/talks.8k.yaml", {"valid": "vaild"}, 'no split "vaild"; did you mean "valid"?'),
+        ("datasets/talks.8k.yaml", {"tests": ["tets"]}, 'no split "tets"; did you mean "test"?'),
+        (
+            "datasets/talks.8k.yaml",
+            {"roles": {"big": "larg"}},
+            'datasets/talks.8k.yaml: roles.big: there is no preset "larg"; did you mean "large"?',
+        ),
+        ("datasets/talks.8k.yaml", {"bpe": {"joint": 7}}, 'datasets/talks.8k.yaml: "bpe.joint"'),
+        ("corpora/talks.yaml", {"sorce": "de"}, 'corpora/talks.yaml: unknown key "sorce"'),
+        ("presets.yaml", {"tiny": {"heads": 3}}, "presets.yaml, tiny: width 16 is no multiple of"),
+        ("presets.yaml", {"tiny": {"layers": "6"}}, 'presets.yaml, tiny: "layers"'),
+        (
+            "systems/left.yaml",
+            {"systems": {"student": 3}},
+            'left.yaml: "systems.student": expected',
+        ),
+        ("systems/left.yaml", {"decoders": {"greedy": {"bem": 3}}}, 'did you mean "beam"?'),
+        (
+            "systems/left.yaml",
+            {"ensembles": {"teacher-x2": {"system": "techer"}}},
+            'systems/left.yaml: ensembles.teacher-x2.system: there is no "techer"; did you mean '
+            '"teacher"?',
+        ),
+        ("systems/left.yaml", {"systems": {"raw": {}}}, 'left.yaml: the name "raw" is taken'),
+        ("systems/left.yaml", {"systems": {"odd": {}}}, 'other.yaml: the name "odd" is taken'),
+        ("systems/left.yaml", {"systems": {"greedy": {}}}, 'left.yaml: the name "greedy" is taken'),
+        ("systems/other.yaml", {"systems": {"student": {}}}, 'the name "student" is taken'),
+        ("systems/other.yaml", {"decoders": {"teacher-x2": {}}}, 'name "teacher-x2" is taken'),
+    ],
+)
+def test_a_definition_that_does_not_fit_is_refused(
+    folder: Path, file: str, changes: dict[str, Any], message: str
+) -> None:
+    write(folder, {file: merge(copy.deepcopy(DEFINITIONS[file]), changes)})
+    assert message in fault(folder)
+
+
+@pytest.mark.parametrize("file", ["presets.yaml", "datasets/talks.8k.yaml", "systems/left.yaml"])
+def test_a_file_that_is_no_mapping_is_named(folder: Path, file: str) -> None:
+    write(folder, {file: ["tiny"]})
+    message = fault(folder)
+    assert f"{file}: expected keys and values, found ['tiny']" in message
+
+
+# Rows of one's own
+
+
+def test_rows_of_ones_own_are_added_and_override(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    write(
+        own,
+        {
+            "presets.yaml": {"tiny": {"ffn": 48}, "mine": DEFINITIONS["presets.yaml"]["tiny"]},
+            "datasets/mine.yaml": DEFINITIONS["datasets/talks.8k.yaml"]
+            | {"roles": {"base": "mine"}},
+            "systems/left.yaml": {
+                "training": {"adam_eps": 0.5},
+                "systems": {"student": {"layers": "9-9"}, "new": {}},
+            },
+        },
+    )
+    config = read(
+        folder, definitions=str(own), datasets=["talks.8k"], systems=["raw/new"] + RUN["systems"]
+    )
+    assert config.architecture("talks.8k", "new") == Architecture(16, 48, 2, 2, 1)
+    assert config.architecture("talks.8k", "student").layers == "9-9"
+    assert config.systems["teacher"].role == "big"  # the others stay
+    assert config.training("talks.8k", "student").adam_eps == 0.5
+    assert config.training("talks.8k", "student").label_smoothing == 0.0
+
+
+def test_a_dataset_of_ones_own_replaces_the_whole_row(folder: Path, tmp_path: Path) -> None:
+    row = {"corpus": "talks", "bpe": {"merges": 5}, "roles": {"base": "tiny", "big": "tiny"}}
+    write(tmp_path / "own", {"datasets/talks.8k.yaml": row | {"training": {"max_updates": 1}}})
+    config = read(folder, definitions=str(tmp_path / "own"))
+    assert config.datasets["talks.8k"].bpe.merges == 5
+    assert config.datasets["talks.8k"].tests == ("test",)
+    assert config.training("talks.8k", "teacher").max_epochs is None
+
+
+def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "own", {"systems/mine.yaml": DEFINITIONS["systems/other.yaml"]})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert 'systems/other.yaml: the name "curious" is taken' in message

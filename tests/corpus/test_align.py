@@ -1,0 +1,172 @@
+import random
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastdecode.corpus import align as module
+from fastdecode.corpus.align import align
+from fastdecode.corpus.links import alignment_error, grow_diag_final_and, parse_links
+from fastdecode.errors import UserError
+from fastdecode.files import read_lines, write_lines
+
+NAMES = ["backward.gz", "forward.gz", "symmetrised.gz"]
+
+# Answers as fast_align does: token i to token i, in reverse only as far as two tokens.
+STAND_IN = f"""#!{sys.executable}
+import os, sys
+assert os.environ["OMP_NUM_THREADS"] == "1"
+assert sys.argv[3:6] == ["-d", "-o", "-v"], sys.argv
+print("ITERATION 1", file=sys.stderr)
+for line in open(sys.argv[2]):
+    source, target = (side.split() for side in line.split(" ||| "))
+    count = min(len(source), len(target), 2 if "-r" in sys.argv else 99)
+    print(*(f"{{i}}-{{i}}" for i in range(count)))
+"""
+
+
+def write_text(folder: Path, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
+    source, target = folder / "source.gz", folder / "target.gz"
+    write_lines(source, (pair[0] for pair in pairs))
+    write_lines(target, (pair[1] for pair in pairs))
+    return source, target
+
+
+def links(path: Path) -> list[list[tuple[int, int]]]:
+    return [parse_links(line) for line in read_lines(path)]
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `fast_align` on the PATH."""
+    program = tmp_path / "bin" / "fast_align"
+    program.parent.mkdir()
+    program.write_text(STAND_IN)
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(program.parent))
+    return program
+
+
+@pytest.fixture(scope="module")
+def text() -> tuple[list[tuple[str, str]], list[list[tuple[int, int]]]]:
+    """Pairs in which word w is translated by W, in reverse order if it begins with `not`."""
+    draw = random.Random(3)
+    pairs, gold = [], []
+    for _ in range(300):
+        words = draw.sample([f"w{number}" for number in range(40)], k=draw.randint(2, 7))
+        order = list(range(len(words)))
+        if draw.random() < 0.3:
+            words, order = ["not", *words], [0, *range(len(words), 0, -1)]
+        pairs.append((" ".join(words), " ".join(words[i].upper() for i in order)))
+        gold.append(sorted((i, j) for j, i in enumerate(order)))
+    return pairs, gold
+
+
+def test_finds_the_links_of_a_made_up_language(text, tmp_path: Path) -> None:
+    pairs, gold = text
+    align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == NAMES
+    for name in NAMES:
+        found = links(tmp_path / "out" / name)
+        assert found == [sorted(line) for line in found]
+        assert alignment_error(found, gold)["aer"] < 0.02
+    for line in links(tmp_path / "out" / "forward.gz"):
+        assert len({j for _, j in line}) == len(line)
+    for line in links(tmp_path / "out" / "backward.gz"):
+        assert len({i for i, _ in line}) == len(line)
+
+
+def test_repeats_exactly_in_any_number_of_processes(text, tmp_path: Path) -> None:
+    source, target = write_text(tmp_path, text[0])
+    for processes in (1, 2):
+        align(source, target, tmp_path / f"out{processes}", "systran", processes)
+    for name in NAMES:
+        assert (tmp_path / "out1" / name).read_bytes() == (tmp_path / "out2" / name).read_bytes()
+
+
+def test_swapping_the_sides_swaps_the_links(text, tmp_path: Path) -> None:
+    source, target = write_text(tmp_path, text[0])
+    align(source, target, tmp_path / "there", "systran")
+    align(target, source, tmp_path / "back", "systran")
+    swapped = [sorted((i, j) for j, i in line) for line in links(tmp_path / "back/backward.gz")]
+    assert swapped == links(tmp_path / "there/forward.gz")
+
+
+def test_the_separator_may_stand_in_the_text(text, tmp_path: Path) -> None:
+    pairs = [*text[0], ("w1 ||| w2", "W1 ||| W2")]
+    align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+    assert links(tmp_path / "out" / "symmetrised.gz")[-1] == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_the_tensions_fitted_last() -> None:
+    assert module._fitted([1, 2, 3, 10, 20, 30]) == (3, 30)
+    for tensions in ([], [1, 2, 3]):
+        with pytest.raises(UserError, match="tensions"):
+            module._fitted(tensions)
+
+
+@pytest.mark.parametrize("aligner", ["auto", "fast_align"])
+def test_the_program(
+    aligner, stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)  # systran-align is not installed
+    align(*write_text(tmp_path, [("a b c", "x y z"), ("a b", "x")]), tmp_path / "out", aligner)
+    forward, backward = [(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]
+    assert links(tmp_path / "out" / "forward.gz") == [forward, [(0, 0)]]
+    assert links(tmp_path / "out" / "backward.gz") == [backward, [(0, 0)]]
+    grown = grow_diag_final_and(forward, backward)
+    assert links(tmp_path / "out" / "symmetrised.gz") == [grown, [(0, 0)]]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "import sys; sys.exit('out of luck')",
+            "fast_align failed to align .forward.: out of luck",
+        ),
+        ("print('0-0')", "fast_align returned 1 lines for 2 pairs"),
+    ],
+)
+def test_a_program_that_fails(stand_in: Path, tmp_path: Path, body: str, message: str) -> None:
+    stand_in.write_text(f"#!{sys.executable}\n{body}\n")
+    with pytest.raises(UserError, match=message):
+        align(*write_text(tmp_path, [("a", "x"), ("b", "y")]), tmp_path / "out", "fast_align")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("aligner", "message"),
+    [
+        ("auto", "neither systran-align nor fast_align to align with"),
+        ("systran", "no systran to align with"),
+        ("fast_align", "no fast_align to align with"),
+    ],
+)
+def test_no_aligner(aligner, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=message):
+        align(*write_text(tmp_path, [("a", "x")]), tmp_path / "out", aligner)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("a", "x"), (" ", "y")], "source.gz, line 2: empty line"),
+        ([("a", "x"), ("b", "")], "target.gz, line 2: empty line"),
+        ([], "source.gz: no lines"),
+    ],
+)
+def test_nothing_to_align(pairs, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=message):
+        align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+    assert not (tmp_path / "out").exists()
+
+
+def test_sides_of_unequal_length(tmp_path: Path) -> None:
+    source, target = write_text(tmp_path, [("a", "x")])
+    write_lines(target, ["x", "y"])
+    with pytest.raises(UserError, match=r"has 1 lines but .* has 2"):
+        align(source, target, tmp_path / "out", "systran")

@@ -1,0 +1,63 @@
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fastdecode.errors import UserError, clear_errors
+from fastdecode.files import open_to_write, write_lines
+
+
+def message_of(error: pytest.ExceptionInfo[SystemExit]) -> str:
+    """What Python prints on this exit, with status 1."""
+    assert isinstance(error.value.code, str)
+    assert "\n" not in error.value.code
+    return error.value.code
+
+
+def test_a_user_error_is_one_line_and_status_1() -> None:
+    with pytest.raises(SystemExit) as error, clear_errors():
+        raise UserError("x.txt, line 3: what to do")
+    assert message_of(error) == "error: x.txt, line 3: what to do"
+
+
+def test_our_own_faults_keep_their_traceback() -> None:
+    with pytest.raises(KeyError), clear_errors():
+        raise KeyError("x")
+    with pytest.raises(PermissionError), clear_errors():
+        raise PermissionError(errno.EACCES, "denied", "x")
+
+
+def test_no_error_no_exit() -> None:
+    with clear_errors():
+        pass
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("name", ["x.txt", "x.gz"])
+def test_a_full_disk_is_said_with_the_file(tmp_path: Path, code: int, name: str) -> None:
+    with pytest.raises(SystemExit) as error, clear_errors(), open_to_write(tmp_path / name) as file:
+        file.write("line")
+        raise OSError(code, "full")  # as write() does, without a name
+    assert message_of(error).startswith(f"error: the disk is full while writing {tmp_path / name}:")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_without_a_file_is_said_too() -> None:
+    with pytest.raises(SystemExit) as error, clear_errors():
+        raise OSError(errno.ENOSPC, "full")
+    assert message_of(error).startswith("error: the disk is full: free some space")
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.gz"])
+def test_a_disk_that_is_really_full(small_disk: Path, name: str) -> None:
+    def text() -> Iterator[str]:
+        for number in range(200_000):
+            yield str(number * 7919 % 200_003)
+
+    write_lines(small_disk / name, ["old"])
+    with pytest.raises(SystemExit) as error, clear_errors():
+        write_lines(small_disk / name, text())
+    assert f"the disk is full while writing {small_disk / name}" in message_of(error)
+    assert [file.name for file in small_disk.iterdir()] == [name]
+    assert (small_disk / name).stat().st_size < 100  # the old one

@@ -1,0 +1,157 @@
+"""Bad input through the whole workflow: one clear line, a status that is not 0, nothing lost."""
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflow.conftest import SIZES, Workplace, write
+
+DATA = "results/micro/raw/bin"
+
+
+def refused(place: Workplace, *targets: str) -> str:
+    """Run, which must fail; return its one line of error."""
+    place.save()
+    done = place.snakemake(*targets)
+    assert done.returncode != 0, done.stdout
+    errors = set(re.findall(r"^error: .*$", done.stdout, re.MULTILINE))
+    assert len(errors) == 1, done.stdout
+    return errors.pop()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sytems": []}, 'unknown key "sytems"; did you mean "systems"?'),
+        ({"seeds": "one"}, "\"seeds\": input should be a valid list, found 'one'"),
+        ({"datasets": ["mikro"]}, 'there is no "mikro"; did you mean "micro"?'),
+        ({"systems": ["raw/transfomer"]}, 'no "transfomer"; did you mean "transformer"?'),
+        (
+            {"training": {"batch_token": 1}},
+            'unknown key "batch_token"; did you mean "batch_tokens"',
+        ),
+    ],
+)
+def test_configuration(workplace: Workplace, change: dict[str, Any], message: str) -> None:
+    workplace.run |= change
+    assert message in refused(workplace)
+
+
+def test_a_missing_gpu(workplace: Workplace) -> None:
+    workplace.run["device"] = "cuda"
+    workplace.run["training"] = {"precision": "fp32"}
+    message = refused(workplace, "results/micro/raw/transformer-big/seed1/checkpoint.pt")
+    assert "device: cuda, but this machine shows no GPU" in message
+
+
+def test_a_missing_file(workplace: Workplace) -> None:
+    (workplace.folder / "text/valid.de").unlink()
+    workplace.save()
+    done = workplace.snakemake(DATA)
+    assert done.returncode != 0
+    assert "text/valid.de" in done.stdout
+
+
+def test_different_line_counts(workplace: Workplace) -> None:
+    with (workplace.folder / "text/valid.de").open("a") as file:
+        file.write("Eins zu viel.\n")
+    message = refused(workplace, DATA)
+    assert "text/valid.en" in message
+    assert f"{SIZES['valid']} lines" in message
+    assert str(SIZES["valid"] + 1) in message
+
+
+def test_an_empty_split(workplace: Workplace) -> None:
+    for language in ("en", "de"):
+        write(workplace.folder / f"text/test.{language}", "")
+    message = refused(workplace, DATA)
+    assert "text/test.en" in message
+
+
+def test_invalid_utf8(workplace: Workplace) -> None:
+    path = workplace.folder / "text/train.de"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[41] = b"f\xfcnf.\n"
+    path.write_bytes(b"".join(lines))
+    message = refused(workplace, DATA)
+    assert "text/train.de, line 42: invalid UTF-8" in message
+
+
+def with_downloads(place: Workplace, checksum: str | None = None) -> Path:
+    """Have the micro corpus come from gzipped files of a mirror folder; return that folder."""
+    mirror = place.folder / "mirror"
+    rows = []
+    for split in SIZES:
+        for language in ("en", "de"):
+            path = mirror / f"micro/{split}.{language}.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = (place.folder / f"text/{split}.{language}").read_bytes()
+            path.write_bytes(gzip.compress(text, mtime=0))
+            known = f", sha256: {checksum}" if checksum and path.name == "train.de.gz" else ""
+            rows.append(f"micro/{path.name}: {{by_hand: from a friend{known}}}")
+        place.corpus["splits"][split] = [
+            {"kind": "pair", "source": f"micro/{split}.en.gz", "target": f"micro/{split}.de.gz"}
+        ]
+    write(place.folder / "own/downloads.yaml", "\n".join(rows))
+    place.run["mirror"] = "mirror"
+    return mirror
+
+
+def test_a_wrong_checksum(workplace: Workplace) -> None:
+    with_downloads(workplace, checksum="0" * 64)
+    message = refused(workplace, DATA)
+    assert "micro/train.de.gz" in message
+    assert "0" * 64 in message
+
+
+def test_a_file_that_is_put_in_place_by_hand(workplace: Workplace) -> None:
+    mirror = with_downloads(workplace)
+    (mirror / "micro/test.en.gz").unlink()
+    message = refused(workplace, DATA)
+    assert "from a friend" in message
+    assert "put it at mirror/micro/test.en.gz" in message
+
+
+def test_a_truncated_archive(workplace: Workplace) -> None:
+    mirror = with_downloads(workplace)
+    path = mirror / "micro/train.en.gz"
+    path.write_bytes(path.read_bytes()[:-200])
+    message = refused(workplace, DATA)
+    assert "micro/train.en.gz: truncated or damaged gzip file" in message
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 3 MB: room for the data, not for the checkpoints of a training."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)]
+    if os.geteuid() or shutil.which("mount") is None:
+        pytest.skip("mounting a small file system needs root")
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this machine does not allow mounting")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_in_training(small_disk: Path) -> None:
+    place = Workplace(small_disk)
+    place.preset |= {"width": 64, "ffn": 128, "layers": "4-4"}
+    place.save()
+    checkpoint = "results/micro/raw/transformer-big/seed1/checkpoint.pt"
+    done = place.snakemake(checkpoint)
+    assert done.returncode != 0
+    assert "the disk is full" in done.stdout
+    assert "run the same command again" in done.stdout
+    assert place.path("micro/raw/bin/dict.en.txt").exists()  # what was computed is kept
+
+    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    done = place.snakemake(checkpoint)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,89 @@
+"""Every ready run builds its jobs: quickly, without network, data or mirror folder."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fastdecode.config.base import merge
+from fastdecode.config.read import Configuration
+
+ROOT = Path(__file__).parents[2]
+DEFAULT = ROOT / "config/config.yaml"
+RUNS = sorted(file.stem for file in (ROOT / "config/runs").glob("*.yaml"))
+PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """The jobs a dry run announces, by rule, and how long it took."""
+
+    jobs: dict[str, int]
+    seconds: float
+
+
+DryRunner = Callable[..., DryRun]
+
+
+def files(name: str) -> list[Path]:
+    return [DEFAULT] if name == "default" else [DEFAULT, ROOT / f"config/runs/{name}.yaml"]
+
+
+@pytest.fixture(scope="module")
+def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
+    """Runs snakemake -n in an empty folder: dry_run(run, "key=value", …), each once."""
+
+    @cache
+    def run(name: str, *overrides: str) -> DryRun:
+        command = [
+            *(sys.executable, "-m", "snakemake", "-n", "-s", str(ROOT / "Snakefile")),
+            *("--directory", str(tmp_path_factory.mktemp(name))),
+            *("--configfile", *map(str, files(name))),
+            *(("--config", *overrides) if overrides else ()),
+        ]
+        start = time.monotonic()
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        seconds = time.monotonic() - start
+        assert done.returncode == 0, done.stdout
+        counts = re.findall(r"^(\S+) +(\d+)$", done.stdout, re.MULTILINE)
+        return DryRun({rule: int(count) for rule, count in counts}, seconds)
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["default", *RUNS])
+def test_a_run_trains_each_of_its_models_once(dry_run: DryRunner, name: str) -> None:
+    jobs = dry_run(name).jobs
+    values = merge(*(yaml.safe_load(file.read_text(encoding="utf-8")) for file in files(name)))
+    models = Configuration(values, ROOT / "config").models()
+    assert jobs["train_system"] == len(models) > 0
+    assert jobs["total"] == sum(jobs.values()) - jobs["total"]
+
+
+def test_the_jobs_of_all_four_papers_are_found_within_a_minute(dry_run: DryRunner) -> None:
+    assert sum(dry_run(paper).seconds for paper in PAPERS) < 60
+
+
+def test_a_missing_mirror_folder_does_not_disturb_a_dry_run(dry_run: DryRunner) -> None:
+    assert dry_run("news", "mirror=/no/such/folder").jobs == dry_run("news").jobs
+
+
+def test_the_name_of_a_dataset_may_begin_with_that_of_another(dry_run: DryRunner) -> None:
+    jobs = dry_run("news", "datasets=[news.en-de,news.en-de.bpe4k]").jobs
+    assert jobs["train_system"] == 2 * dry_run("news").jobs["train_system"]

@@ -1,0 +1,160 @@
+"""The whole workflow on the micro configuration: what it leaves, and that it can be repeated."""
+
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+import fastdecode.plugin  # noqa: F401  registers what a checkpoint may hold
+from tests.workflow.conftest import ROOT, SIZES, Workplace
+
+TEACHER = "micro/raw/transformer-big/seed1"
+STUDENT = "micro/transformer-big/transformer/seed1"
+
+
+def lines(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def weights(place: Workplace, model: str) -> dict[str, torch.Tensor]:
+    return dict(torch.load(place.path(f"{model}/checkpoint.pt"))["model"])
+
+
+def assert_same_results(one: Workplace, other: Workplace) -> None:
+    """Weights, translations and quality of two workplaces are the same."""
+    for model in (TEACHER, STUDENT):
+        ours, theirs = weights(one, model), weights(other, model)
+        assert ours.keys() == theirs.keys()
+        assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+        for decoder in ("beam5", "greedy"):
+            for name in (
+                f"{model}/test.{decoder}.jsonl.gz",
+                f"{model}/test.{decoder}.quality.json",
+            ):
+                assert one.path(name).read_bytes() == other.path(name).read_bytes(), name
+
+
+def test_every_stage_leaves_its_results(finished: Workplace) -> None:
+    distilled = lines(finished.path("micro/transformer-big/train.target.gz"))
+    links = lines(finished.path("micro/transformer-big/align/symmetrised.gz"))
+    report = json.loads(finished.path("corpora/micro/report.json").read_text())
+    kept = report["splits"]["train"]["kept"]
+    assert SIZES["train"] * 0.9 < kept <= SIZES["train"]
+    assert len(distilled) == len(links) == kept
+
+    record = json.loads(finished.path("micro/transformer-big/provenance.json").read_text())
+    assert len(record["shards"]) == 2
+    assert len(record["provenance"]["teachers"]) == 1
+    assert not list(finished.path("micro/transformer-big").glob("shards/*.gz"))  # temporary
+
+    trained = json.loads(finished.path(f"{STUDENT}/train.json").read_text())
+    assert trained["epochs"] == 3
+    assert trained["parameters"] > 1000
+    assert trained["provenance"]["target"] == "transformer-big"
+    quality = json.loads(finished.path(f"{STUDENT}/test.beam5.quality.json").read_text())
+    assert "tok:13a" in quality["metrics"]["bleu"]["signature"]
+    translations = [json.loads(t) for t in lines(finished.path(f"{STUDENT}/test.greedy.jsonl.gz"))]
+    assert translations[0]["lines"] == len(translations) - 1 == SIZES["test"]
+
+
+def test_the_report_has_every_system(finished: Workplace) -> None:
+    folder = finished.path("report/micro")
+    table = (folder / "systems.micro.test.md").read_text()
+    for text in ("transformer-big", "greedy", "BLEU", "×1.00", "Speed-up over transformer-big"):
+        assert text in table
+    assert "not run in this configuration" in table  # transformer-12-1
+    assert (folder / "systems.micro.test.tex").read_text().startswith(r"\begin{table}")
+    assert (folder / "learning_curves.png").stat().st_size > 10_000
+    samples = pd.read_csv(folder / "latency/micro.test.samples.csv")
+    assert len(samples) == 4 * 3 * 2  # decoders × lines × repeats
+    measurements = pd.read_csv(folder / "measurements.csv")
+    assert set(measurements["system"]) == {"transformer-big", "transformer"}
+    assert (folder / "data.csv").exists()
+
+
+def test_a_finished_run_has_nothing_to_do(finished: Workplace) -> None:
+    done = finished.snakemake()
+    assert done.returncode == 0
+    assert "Nothing to be done" in done.stdout
+
+
+def test_a_second_run_gives_the_same_results(
+    finished: Workplace, tmp_path: Path, make_workplace: Callable[[Path], Workplace]
+) -> None:
+    again = make_workplace(tmp_path)
+    assert again.snakemake().returncode == 0
+    assert_same_results(finished, again)
+
+
+def test_a_run_killed_again_and_again_gives_the_same_results(
+    finished: Workplace, workplace: Workplace
+) -> None:
+    moments = random.Random(1)
+    for _ in range(3):
+        process = subprocess.Popen(
+            workplace.command(),
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        time.sleep(moments.uniform(8, 25))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        shutil.rmtree(workplace.folder / ".snakemake/locks", ignore_errors=True)
+    done = workplace.snakemake()
+    assert done.returncode == 0, done.stdout
+    assert_same_results(finished, workplace)
+
+
+def test_a_comment_in_a_script_retrains_nothing(finished: Workplace) -> None:
+    script = ROOT / "workflow/scripts/train_system.py"
+    before = script.stat()
+    try:
+        os.utime(script)
+        assert "Nothing to be done" in finished.snakemake().stdout
+    finally:
+        os.utime(script, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_snakemakes_own_report_has_categories(finished: Workplace, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    command = finished.command()
+    command[command.index("--") :] = ["--report", str(page)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    for category in ("Systems", "Training", "Data"):
+        assert category in text
+
+
+@pytest.mark.parametrize("half", [TEACHER])
+def test_a_checkpoint_cut_in_half(finished: Workplace, tmp_path: Path, half: str) -> None:
+    copy = Workplace(tmp_path)
+    shutil.copytree(finished.path(""), copy.path(""), dirs_exist_ok=True)
+    checkpoint = copy.path(f"{half}/checkpoint.pt")
+    checkpoint.write_bytes(checkpoint.read_bytes()[: checkpoint.stat().st_size // 2])
+    target = f"results/{half}/test.greedy.jsonl.gz"
+    (copy.folder / target).unlink()
+    done = copy.snakemake(target)
+    assert done.returncode != 0
+    assert "error: results/micro/raw/transformer-big/seed1/checkpoint.pt" in done.stdout
+    assert "truncated or damaged" in done.stdout
