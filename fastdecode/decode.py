@@ -50,9 +50,12 @@ def load_system(checkpoints: Sequence[Path], data: Path, device: str) -> System:
     """
     check_device(device)
     for path in checkpoints:
+        if not path.exists():
+            raise UserError(f"{path}: no such checkpoint: train it first")
         if not is_whole(path):
-            what = "truncated or damaged" if path.exists() else "missing"
-            raise UserError(f"{path}: the checkpoint is {what}: delete it and run again")
+            raise UserError(
+                f"{path}: the checkpoint is truncated or damaged: delete it and run again"
+            )
     models, _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(path) for path in checkpoints], arg_overrides={"data": str(data)}
     )

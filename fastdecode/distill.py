@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fastdecode.errors import UserError
 from fastdecode.files import count_lines, read_lines, sha256, write_json, write_lines
 
+T = TypeVar("T")
 
-def shard_of(lines: Sequence[str], shard: int, shards: int) -> Sequence[str]:
+
+def shard_of(lines: Sequence[T], shard: int, shards: int) -> Sequence[T]:
     """Return the `shard`-th (from 0) of `shards` contiguous parts of nearly equal size."""
     return lines[len(lines) * shard // shards : len(lines) * (shard + 1) // shards]
 
@@ -18,12 +20,12 @@ def join_shards(
 ) -> None:
     """Join distilled shards into `text`, and write `record`: provenance and shard checksums.
 
-    Raises UserError if they do not hold one line for each line of `source`.
+    Raises UserError if they do not hold one line for each line of their part of `source`.
     """
-    counts = {shard: count_lines(shard) for shard in shards}
     wanted = count_lines(source)
-    if sum(counts.values()) != wanted:
-        found = ", ".join(f"{shard}: {count}" for shard, count in counts.items())
+    counts = [count_lines(shard) for shard in shards]
+    if counts != [len(shard_of(range(wanted), i, len(shards))) for i in range(len(shards))]:
+        found = ", ".join(f"{s}: {count}" for s, count in zip(shards, counts, strict=True))
         raise UserError(
             f"{source} has {wanted} lines but its distilled parts do not ({found}): delete the "
             "parts and run again"

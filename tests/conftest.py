@@ -1,5 +1,6 @@
 """What several test files share."""
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +14,11 @@ from fastdecode.files import write_lines
 if TYPE_CHECKING:  # importing it imports PyTorch
     from fastdecode.train.run import Job
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch: tiny models gain from no more
+
 ENGLISH = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 GERMAN = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
+MID_EPOCH = {"max_updates": 50, "save_every_updates": 8}  # 50 is within the fourth epoch
 
 
 @pytest.fixture
@@ -53,14 +57,14 @@ def binarise_numbers(out: Path, seed: int) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_job(binarised: Path) -> Callable[..., "Job"]:
-    """Makes jobs that train one layer of width 16 for 4 epochs of 20 updates."""
+    """Makes jobs that train one layer of width 16; an epoch has 15 updates."""
     from fastdecode.config.read import Architecture
     from fastdecode.config.rows import Training
     from fastdecode.train.run import Job
 
     def make(data: Path = binarised, seed: int = 1, device: str = "cpu", **settings: Any) -> "Job":
-        values = {"max_epochs": 4, "batch_tokens": 128, "lr": 3e-3, "warmup_updates": 4}
-        training = Training.model_validate(values | {"average": 2} | settings)
+        values = {"batch_tokens": 128, "lr": 3e-3, "warmup_updates": 4, "average": 2}
+        training = Training.model_validate(values | (settings or MID_EPOCH))
         size = Architecture(16, 32, 2, 1, 1)
         return Job("tiny", "autoregressive", data, "en", "de", True, size, training, seed, device)
 

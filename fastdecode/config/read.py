@@ -120,7 +120,7 @@ class Configuration:
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:
-                if row in self.family_of or new.count(row) > 1 or row == RAW:
+                if row in self.family_of or row == RAW:
                     raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
             self.systems |= family.systems

@@ -42,8 +42,6 @@ def _default(value: object) -> str:
         return "required"
     if isinstance(value, BaseModel):
         return "see below"
-    if isinstance(value, tuple):
-        value = list(value)
     return f"`{json.dumps(value)}`"
 
 

@@ -21,7 +21,7 @@ class Training(Row):
     max_updates: PositiveInt | None = Field(None, description="stop after so many updates")
     max_epochs: PositiveInt | None = Field(None, description="stop after so many epochs")
     patience: PositiveInt | None = Field(
-        None, description="stop after so many epochs without a better validation score"
+        None, description="stop after so many validations without a better score than the best"
     )
     batch_tokens: PositiveInt = Field(4096, description="tokens a batch and device, padding too")
     batch_sentences: PositiveInt | None = Field(None, description="sentences a batch at most")

@@ -67,7 +67,7 @@ def binarise(
         (part / "preprocess.log").unlink(missing_ok=True)  # fairseq's own, the same words
     for line in lines:
         if " sents, " in line:  # sentences, tokens, and how many were replaced by <unk>
-            say("binarise", line.rpartition(" | ")[2].replace(f"{name}/", ""))
+            say("binarise", line[line.find("[") :].replace(f"{name}/", ""))
 
 
 def _copy(pair: Pair, source: Path, target: Path) -> None:

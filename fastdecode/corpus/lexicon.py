@@ -87,8 +87,7 @@ class Lexicon:
 @lru_cache(maxsize=10_000)
 def _prior(n: int, m: int, tension: float) -> Array:
     """Return the prior of the empty word and n source words for each of m target words."""
-    i, j = np.arange(1, n + 1)[:, None], np.arange(1, m + 1)
-    # |i/n - j/m| in whole numbers: two words as near on either side tie exactly, the first wins
-    weights = np.exp(-tension / (n * m) * np.abs(i * m - j * n))  # (n, m)
+    i, j = np.arange(1, n + 1)[:, None] / n, np.arange(1, m + 1) / m  # as FastAlign rounds them
+    weights = np.exp(-tension * np.abs(i - j))  # (n, m)
     share = (1 - P0) * weights / weights.sum(axis=0)
     return np.vstack([np.full(m, P0), share])

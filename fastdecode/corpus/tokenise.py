@@ -5,8 +5,8 @@ punctuation, hyphens inside words split off as ` @-@ `, nothing escaped. Chinese
 jieba, Japanese by MeCab with the IPA dictionary, the one that sacreBLEU's `ja-mecab` counts with.
 
 Detokenising restores the normalised line for ordinary text. It cannot where tokenising loses what
-stood there: spaces around quotation marks (`"a"-b`), slashes (`a/b`), an apostrophe inside a German
-word (`Martin's`), spaces within runs of Latin words and punctuation in Chinese and Japanese.
+stood there: spaces around quotation marks (`"a"-b`) and slashes (`a/b`), an apostrophe inside a
+German word (`Martin's`), and in Chinese and Japanese any space not between two Latin words.
 """
 
 import re

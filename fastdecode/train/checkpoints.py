@@ -25,7 +25,7 @@ def is_whole(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
-    except (OSError, zipfile.BadZipFile):
+    except Exception:  # zipfile stumbles over a damaged header in a dozen ways
         return False
 
 
@@ -163,9 +163,11 @@ class Candidates:
 
 def _without_optimiser(state: dict[str, Any]) -> dict[str, Any]:
     """Return what fairseq needs to load a model for translation."""
+    # The history grows with every resumption, and the scheduler's best score starts anew.
+    last = {**state["optimizer_history"][-1], "lr_scheduler_state": {}}
     return {
         **{key: state[key] for key in ("args", "cfg", "model")},
-        "optimizer_history": state["optimizer_history"][-1:],  # one longer after every resumption
+        "optimizer_history": [last],
         "extra_state": {"train_iterator": state["extra_state"]["train_iterator"]},
     }
 

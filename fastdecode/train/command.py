@@ -60,6 +60,9 @@ def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
         "--label-smoothing": settings.label_smoothing,
         "--max-tokens": settings.batch_tokens,
         "--update-freq": settings.accumulate,
+        # At its default of 8, fairseq leaves out the last batch, that of the longest sentences, if
+        # its size is no multiple of 8: in validation too.
+        "--required-batch-size-multiple": 1,
         "--seed": seed,
     }
     if settings.batch_sentences:

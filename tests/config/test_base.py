@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import snakemake.utils
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -13,7 +13,6 @@ from fastdecode.config.corpora import Corpus
 from fastdecode.config.rows import Dataset, Ensemble, Family, Latency, Training
 from fastdecode.errors import UserError
 
-PAIR = {"kind": "pair", "source": "a", "target": "b"}
 DATASET = {"corpus": "toy", "bpe": {"merges": 600}}
 
 
@@ -50,8 +49,12 @@ def test_a_row_cannot_be_changed() -> None:
         ),
         (
             Corpus,
-            {"source": "de", "target": "en", "splits": {"train": [PAIR | {"sourc": "a"}]}},
-            'unknown key "splits.train.0.pair.sourc"; did you mean "source"?',
+            {
+                "source": "de",
+                "target": "en",
+                "splits": {"train": [{"kind": "members", "arch": "a"}]},
+            },
+            'unknown key "splits.train.0.members.arch"; did you mean "archive"?',
         ),
     ],
 )
@@ -103,6 +106,7 @@ tables = st.dictionaries(keys, values, max_size=3)
 
 
 @given(tables, tables)
+@example({"a": {"b": {"c": 1, "d": [1]}}}, {"a": {"b": {"d": [2], "e": 3}}})
 def test_merge_does_what_snakemake_does_with_a_configfile(
     under: dict[str, Any], over: dict[str, Any]
 ) -> None:

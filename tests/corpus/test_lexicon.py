@@ -35,15 +35,17 @@ def write(path: Path, table: Table) -> Path:
     return path
 
 
-def best_links(source: list[str], target: list[str], tension: float) -> list[tuple[int, int]]:
+def best_links(
+    table: Table, source: list[str], target: list[str], tension: float
+) -> list[tuple[int, int]]:
     """The definition, in its simplest form."""
     n, m = len(source), len(target)
     links = []
     for j in range(1, m + 1):
-        weight = [math.exp(-tension * abs(i * m - j * n) / (n * m)) for i in range(1, n + 1)]
-        scores = {0: P0 * TABLE[EMPTY].get(target[j - 1], UNSEEN)}
+        weight = [math.exp(-tension * abs(i / n - j / m)) for i in range(1, n + 1)]
+        scores = {0: P0 * table[EMPTY].get(target[j - 1], UNSEEN)}
         for i in range(1, n + 1):
-            p = TABLE.get(source[i - 1], {}).get(target[j - 1], UNSEEN)
+            p = table.get(source[i - 1], {}).get(target[j - 1], UNSEEN)
             scores[i] = (1 - P0) * weight[i - 1] / sum(weight) * p
         best = max(scores, key=lambda i: scores[i])
         if best > 0:
@@ -60,12 +62,18 @@ def test_probabilities(tmp_path: Path) -> None:
 
 def test_links_are_those_of_the_definition(tmp_path: Path) -> None:
     draw = random.Random(1)
-    path = write(tmp_path / "table", TABLE)
+    words, others = list("abcdefg"), list("stuvwxyz")
+    table = {
+        word: {other: draw.random() for other in others if draw.random() < 0.6}
+        for word in (EMPTY, *words)
+    }
+    path = write(tmp_path / "table", table)
     for _ in range(200):
-        source = draw.choices(["a", "b", "unseen"], k=draw.randint(1, 6))
-        target = draw.choices(["x", "y", "z", "unseen"], k=draw.randint(1, 6))
+        source = draw.sample([*words, "unseen"], k=draw.randint(1, 7))  # each once: no ties
+        target = draw.choices(others, k=draw.randint(1, 7))
         tension = draw.choice([0.5, 4.0, 12.0])
-        assert Lexicon(path, tension).links(source, target) == best_links(source, target, tension)
+        found = Lexicon(path, tension).links(source, target)
+        assert found == best_links(table, source, target, tension)
 
 
 @pytest.mark.parametrize(("p", "links"), [(0.086, []), (0.088, [(0, 0)])])

@@ -88,7 +88,7 @@ def test_unknown_language() -> None:
 def test_missing_segmenter(language: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ipadic", SimpleNamespace(MECAB_ARGS=""))
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(UserError, match=rf"pip install fastdecode\[{language}\]"):
+    with pytest.raises(UserError, match=rf"pip install -e .*\[{language}\]"):
         tokeniser(language)
 
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -108,12 +107,6 @@ class Workplace:
 def workplace(tmp_path: Path) -> Workplace:
     """A fresh micro workplace."""
     return Workplace(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def make_workplace() -> Callable[[Path], Workplace]:
-    """Makes micro workplaces."""
-    return Workplace
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ with clear_errors():
     if files.get("references"):
         from fastdecode.corpus.toy import read_references
 
-        right = read_references(Path(files.references))
+        right = [line.references for line in read_references(Path(files.references))]
     metrics = quality(
         translations,
         reference=list(read_lines(Path(files.raw))),
