@@ -5,7 +5,6 @@ an argparse.Namespace and NumPy scalars beside the weights; naming them here kee
 """
 
 import argparse
-import codecs
 
 import numpy as np
 import torch
@@ -13,7 +12,6 @@ import torch
 torch.serialization.add_safe_globals(
     [
         argparse.Namespace,
-        codecs.encode,
         np.dtype,
         np.ndarray,
         type(np.dtype(np.int64)),

@@ -27,7 +27,7 @@ def quality(
     """Return every metric as `{name: {"value", "unit", "signature"}}`, unrounded.
 
     `reference` holds the raw target lines and `tokenised` the same lines as the corpus was
-    tokenised, without BPE; `references` holds, for each line, all its right translations (raw, any
+    tokenised, without BPE; `references` holds, for each line, right translations (raw, any
     number of them), or is None. `language`, the target's code, chooses sacreBLEU's tokeniser: `zh`,
     `ja-mecab`, else `13a`. `lowercase` ignores case, for corpora that were lowercased.
 
@@ -54,7 +54,7 @@ def quality(
         multi = _bleu(language, lowercase)
         score = multi.corpus_score(texts, _streams(references)).score
         metrics["multi_reference_bleu"] = _metric(score, "BLEU", multi)
-        metrics["right"] = _metric(_share_right(texts, references, lowercase), "share")
+        metrics["among_references"] = _metric(_share_listed(texts, references, lowercase), "share")
     return metrics
 
 
@@ -106,10 +106,10 @@ def _streams(references: Sequence[Sequence[str]]) -> list[list[Any]]:
     ]
 
 
-def _share_right(
+def _share_listed(
     texts: Sequence[str], references: Sequence[Sequence[str]], lowercase: bool
 ) -> float:
-    """Return the share of lines whose text is exactly one of its right translations."""
+    """Return the share of lines whose text is exactly one of its references."""
 
     def same(text: str) -> str:
         return text.lower() if lowercase else text

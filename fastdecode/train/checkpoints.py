@@ -218,7 +218,7 @@ def average(paths: list[Path]) -> dict[str, Any]:
     for path in paths[1:]:
         other = load(path)["model"]
         for name in total:
-            total[name] += other[name].double()
+            total[name] += other[name]
     mean = {name: (value / len(paths)).to(weights[name].dtype) for name, value in total.items()}
     result["model"] = {name: mean[owner[name]] for name in weights}
     forget_paths(result)

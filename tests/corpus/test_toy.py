@@ -19,7 +19,9 @@ from fastdecode.corpus.toy import (
     generate,
     read_links,
     read_references,
+    share_right,
 )
+from fastdecode.corpus.toy.tree import finish, nth
 from fastdecode.corpus.toy.write import join_words, split_words
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, read_pairs, write_lines
@@ -242,3 +244,17 @@ def test_a_broken_line_of_references(tmp_path: Path, line: str) -> None:
     assert next(rows) == References(["Ja."], 1)
     with pytest.raises(UserError, match=r"test.references.jsonl.gz, line 2: must be an object"):
         next(rows)
+
+
+def test_the_share_of_right_translations_counts_unlisted_ones() -> None:
+    examples = draw_examples(1, {name: TOY_SIZES[name] for name in ("valid", "test")})["test"]
+    texts = [join_words(example.target) for example in examples]
+    assert share_right(1, "test", texts) == 1
+    many = next(i for i, example in enumerate(examples) if example.tree.count > 64)
+    every = (nth(examples[many].tree, number) for number in range(examples[many].tree.count))
+    said = (tuple(word.text for word in finish(words)) for words in every)
+    texts[many] = join_words(
+        next(words for words in said if words not in examples[many].references)
+    )
+    texts[many - 1] = "Falsch."
+    assert share_right(1, "test", texts) == 1 - 1 / len(examples)

@@ -128,20 +128,20 @@ def test_perfect_translations() -> None:
     for name in ("bleu", "chrf", "tokenised_bleu", "multi_reference_bleu"):
         assert metrics[name]["value"] == pytest.approx(100)
     assert metrics["length_ratio"]["value"] == 1
-    assert metrics["right"]["value"] == 1
+    assert metrics["among_references"]["value"] == 1
 
 
 def test_counts_and_shares() -> None:
     metrics = score([TEXTS[0], TEXTS[1], " "], [TOKENS[0], TOKENS[1], ""])
     assert metrics["hypotheses"]["value"] == 3
     assert metrics["empty_hypotheses"]["value"] == 1
-    assert metrics["right"]["value"] == 1 / 3
+    assert metrics["among_references"]["value"] == 1 / 3
     assert metrics["length_ratio"]["value"] == (9 + 6) / (9 + 7 + 8)
 
 
 def test_case_decides_what_is_right_unless_it_was_lowered() -> None:
-    assert score()["right"]["value"] == 1 / 3
-    assert score(lowercase=True)["right"]["value"] == 2 / 3
+    assert score()["among_references"]["value"] == 1 / 3
+    assert score(lowercase=True)["among_references"]["value"] == 2 / 3
 
 
 def test_any_of_the_right_translations_will_do() -> None:
@@ -149,11 +149,11 @@ def test_any_of_the_right_translations_will_do() -> None:
     texts = [right[-1] for right in RIGHT]
     metrics = score(texts, TOKENS)
     assert metrics["multi_reference_bleu"]["value"] == pytest.approx(100)
-    assert metrics["right"]["value"] == 1
+    assert metrics["among_references"]["value"] == 1
 
 
 def test_one_reference_is_all_that_is_needed() -> None:
-    assert not {"multi_reference_bleu", "right"} & score(references=None).keys()
+    assert not {"multi_reference_bleu", "among_references"} & score(references=None).keys()
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_numbered_checkpoints_are_in_the_order_of_training(put: Put, tmp_path: P
 
 
 def test_a_whole_last_checkpoint_stays(put: Put, tmp_path: Path) -> None:
-    for name, updates in ((LAST, 2), ("checkpoint1.pt", 1), ("checkpoint2.pt", 2)):
+    for name, updates in ((LAST, 3), ("checkpoint1.pt", 1), ("checkpoint2.pt", 2)):
         put(name, updates)
     before = (tmp_path / LAST).read_bytes()
     for name in ("checkpoint_best.pt", "checkpoint3.pt.tmp"):
@@ -229,8 +229,10 @@ def test_the_newest_is_taken_once(put: Put, tmp_path: Path) -> None:
     candidates.collect(newest=put(LAST, 10))
     assert candidates.chosen() == [10]
     candidates.collect(newest=put(LAST, 14))
+    before = [path.stat().st_mtime_ns for path in candidates.paths()]
     candidates.collect(newest=tmp_path / LAST)
     assert candidates.chosen() == [10, 14]
+    assert [path.stat().st_mtime_ns for path in candidates.paths()] == before
     assert names(tmp_path, "checkpoint*") == ["checkpoint1.pt", LAST]
 
 

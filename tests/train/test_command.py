@@ -84,7 +84,9 @@ def test_what_is_not_set_is_no_limit() -> None:
 
 @pytest.mark.parametrize("precision", ["fp32", "fp16", "bf16"])
 def test_the_device_and_its_arithmetic_arrive(precision: str) -> None:
-    common = understood(device="cuda", precision=precision).common
+    cfg = understood(device="cuda", precision=precision, gpus=3)
+    assert cfg.distributed_training.distributed_world_size == 3
+    common = cfg.common
     assert (common.cpu, common.fp16, common.bf16) == (
         *(False, precision == "fp16", precision == "bf16"),
     )

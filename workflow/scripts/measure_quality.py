@@ -10,7 +10,7 @@ from fastdecode.translation import read_translations
 files, params = snakemake.input, snakemake.params
 with clear_errors():
     header, _, translations = read_translations(Path(files.translations))
-    right = None
+    right = None  # translations known to be right, where a generated corpus lists them
     if files.get("references"):
         from fastdecode.corpus.toy import read_references
 
@@ -23,5 +23,11 @@ with clear_errors():
         language=params.language,
         lowercase=params.lowercase,
     )
+    if right is not None:
+        from fastdecode.corpus.toy import share_right
+
+        texts = [translation.text for translation in translations]
+        share = share_right(params.seed, snakemake.wildcards.split, texts)
+        metrics["right"] = {"value": share, "unit": "share", "signature": None}
     record = {"provenance": header["provenance"], "metrics": metrics}
     write_json(Path(snakemake.output[0]), record)

@@ -25,6 +25,7 @@ from fastdecode.corpus.toy.write import (
     generate,
     read_links,
     read_references,
+    share_right,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "generate",
     "read_links",
     "read_references",
+    "share_right",
 ]

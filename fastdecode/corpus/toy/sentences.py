@@ -121,8 +121,10 @@ def _about(noun: Noun, tense: Tense | None, subject: Phrase | None) -> list[Verb
     return [
         verb
         for verb in _HUMAN
-        if len(verb.objects) == 1 and verb.objects[0] in noun.tags and not verb.where
-        if _fits(verb, tense, subject)
+        if len(verb.objects) == 1
+        and verb.objects[0] in noun.tags
+        and not verb.where
+        and _fits(verb, tense, subject)
     ]
 
 

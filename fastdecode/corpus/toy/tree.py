@@ -89,11 +89,6 @@ def either(options: Iterable[tuple[int, Tree]]) -> Tree:
     return kept[0][1] if len(kept) == 1 else Either(kept)
 
 
-def words(tree: Tree) -> list[Word]:
-    """Return the words of a tree that leaves no choice."""
-    return nth(tree, 0)
-
-
 def sample(tree: Tree, draw: Draw) -> list[Word]:
     """Draw one translation by the weights of the choices."""
     if isinstance(tree, Word):

@@ -10,7 +10,7 @@ translations, the one in `<split>.de.gz` first, and `count`, how many there are.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,6 +119,17 @@ def _references(tree: Tree, target: list[Word], draw: Draw) -> tuple[tuple[str, 
 
 def _texts(words: list[Word]) -> tuple[str, ...]:
     return tuple(word.text for word in words)
+
+
+def share_right(seed: int, split: str, translations: Sequence[str]) -> float:
+    """Return the share of raw translations of a held-out split that are right, listed or not.
+
+    Raises ValueError if there is not one for each line of the split.
+    """
+    held_out = {name: size for name, size in TOY_SIZES.items() if name != TRAIN}
+    examples = draw_examples(seed, held_out)[split]
+    pairs = zip(examples, translations, strict=True)
+    return sum(example.is_right(translation) for example, translation in pairs) / len(examples)
 
 
 def generate(seed: int, sizes: Mapping[str, int], out: Path) -> None:
