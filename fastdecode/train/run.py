@@ -23,6 +23,8 @@ from fastdecode.progress import say
 from fastdecode.train import checkpoints, command
 from fastdecode.train.curve import curve, parse, write_curve
 
+DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
+
 
 @dataclass(frozen=True)
 class Job:
@@ -49,7 +51,7 @@ class Job:
 
     def key(self) -> str:
         """Return a hash of all that decides the result but the data; it names the work folder."""
-        decisive = [*self.arguments(), asdict(self.architecture), self.settings.model_dump()]
+        decisive = [*self.arguments(), self.settings.model_dump()]
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
 
 
@@ -187,7 +189,7 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
                     say(job.label, "no better validation score for as long as patience: stopping")
                     return
         if process.wait():
-            _explain(job, process.returncode, "\n".join(tail))
+            _explain(job, work, process.returncode, "\n".join(tail))
     finally:
         process.kill()
         process.wait()
@@ -217,9 +219,10 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
-def _explain(job: Job, status: int, text: str) -> None:
-    """Raise a UserError that says how the training ended."""
-    if "No space left on device" in text or "Errno 28" in text:
+def _explain(job: Job, work: Path, status: int, text: str) -> None:
+    """Raise a UserError that says how the training ended, from the last words of its log."""
+    # Where the disk is full, the log that would say so may be cut.
+    if any(word in text for word in DISK_FULL) or shutil.disk_usage(work).free < 2**20:
         raise UserError(
             f"{job.label}: the disk is full: free some space and run the same command again; "
             "training goes on from its last checkpoint"

@@ -119,7 +119,7 @@ def test_signatures() -> None:
 
 def test_a_missing_tokeniser_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.MeCab", None)
-    with pytest.raises(UserError, match=r"sacrebleu\[ja\]"):
+    with pytest.raises(UserError, match=r"pip install -e '.\[ja\]'"):
         score(language="ja")
 
 

@@ -2,8 +2,10 @@ import csv
 import fcntl
 import json
 import multiprocessing
+import os
 import re
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +23,7 @@ from fastdecode.files import read_json
 from fastdecode.train import run
 from fastdecode.train.checkpoints import load, save
 from fastdecode.train.run import Job, Progress, check_device, train
+from tests.conftest import MID_EPOCH
 from tests.train.conftest import fairseq_state
 
 MakeJob = Callable[..., Job]
@@ -191,7 +194,8 @@ def test_the_key_is_of_all_that_decides_the_result(tiny_job: MakeJob) -> None:
         tiny_job(seed=2),
         tiny_job(device="cuda"),
         tiny_job(max_updates=51),
-        tiny_job(max_updates=50, average=3),
+        tiny_job(**MID_EPOCH, average=3),
+        tiny_job(**MID_EPOCH, patience=2),
         replace(job, joint=False),
         replace(job, architecture=replace(job.architecture, ffn=64)),
     ]
@@ -247,6 +251,26 @@ def test_a_training_killed_after_its_last_update_does_none_more(
     assert read_json(tmp_path / "train.json")["averaged_updates"] == [36, 50]
 
 
+def test_fairseq_is_stopped_once_patience_is_out(
+    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
+) -> None:
+    for number in (1, 2, 3):
+        save(fairseq_state(10 * number, valid=5.0, weight=float(number)), tmp_path / f"{number}.pt")
+    log = ["".join(epoch(number, updates=10 * number)) for number in (1, 2, 3)]
+    fake(
+        "(work / 'pid').write_text(str(os.getpid()))\n"
+        f"for number, log in enumerate({log!r}, 1):\n"
+        "    (work.parent / f'{number}.pt').rename(work / f'checkpoint{number}.pt')\n"
+        "    print(log, end='')\n"
+        "print('Saved checkpoint', flush=True); time.sleep(60)"
+    )
+    job = tiny_job(max_epochs=9, patience=1)
+    train(job, tmp_path, {})
+    assert not lives(int((work_folder(job, tmp_path) / "pid").read_text()))
+    assert [row["update"] for row in curve_but_for_times(tmp_path)] == ["10", "20"]
+    assert load(tmp_path / "checkpoint.pt")["model"]["bias"].tolist() == [1.5, 1.5]
+
+
 def test_other_data_empties_the_folder(
     trained: Path, tiny_job: MakeJob, binarised: Path, tmp_path: Path
 ) -> None:
@@ -270,6 +294,27 @@ def test_two_trainings_cannot_share_a_folder(tiny_job: MakeJob, tmp_path: Path) 
     assert [file.name for file in work.iterdir()] == ["lock"]
 
 
+def test_a_training_that_outlives_us_keeps_the_folder(
+    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
+) -> None:
+    fake(  # which does not die with its parent
+        "import ctypes; ctypes.CDLL(None).prctl(1, 0)\n"
+        "(work / 'pid').write_text(str(os.getpid())); time.sleep(60)"
+    )
+    pid = work_folder(tiny_job(), tmp_path) / "pid"
+    process = fork.Process(target=train, args=(tiny_job(), tmp_path, {}))
+    process.start()
+    wait_until(lambda: pid.exists() and pid.read_text())
+    process.kill()
+    process.join()
+    try:
+        assert lives(int(pid.read_text()))
+        with pytest.raises(UserError, match="another process is training here"):
+            train(tiny_job(), tmp_path, {})
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
 # Failures
 
 
@@ -286,7 +331,9 @@ def test_a_failing_training_says_its_last_words(tiny_job: MakeJob, tmp_path: Pat
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("print('OSError: [Errno 28] No space left on device'); sys.exit(1)", "the disk is full"),
+        ("print('OSError: [Errno 28] Kein Platz mehr'); sys.exit(1)", "the disk is full"),
+        ("print('write: No space left on device'); sys.exit(1)", "the disk is full"),
+        ("print('OSError: [Errno 122] Disk quota exceeded'); sys.exit(1)", "the disk is full"),
         ("print('RuntimeError: CUDA out of memory.'); sys.exit(1)", "status 1.*batch_tokens"),
         ("os.kill(os.getpid(), 9)", "killed or ran out of memory.*status -9.*batch_tokens"),
         ("[print(i) for i in range(99)]; sys.exit(3)", r"status 3\); it ended with\n84\n85\n"),
@@ -298,6 +345,15 @@ def test_why_a_training_failed_is_said(
     fake(program)
     with pytest.raises(UserError, match=f"^tiny: .*{message}"):
         train(tiny_job(), tmp_path, {})
+
+
+def test_a_full_disk_is_said_even_if_the_log_could_not_say_it(
+    tiny_job: MakeJob, small_disk: Path, fake: Callable[[str], None]
+) -> None:
+    fake("os.write(1, bytes(10**6)); print('No space left on device')")
+    with pytest.raises(UserError, match=r"^tiny: the disk is full: free some space"):
+        train(tiny_job(), small_disk, {})
+    assert b"No space" not in next(small_disk.glob("work-*/train.log")).read_bytes()
 
 
 def test_the_training_ends_when_we_fail(

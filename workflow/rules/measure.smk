@@ -20,6 +20,7 @@ rule measure_quality:
     params:
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
+        seed=lambda w: corpus_of(w).seed,
     message:
         "Scoring {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}, {wildcards.decoder}"
     script:

@@ -41,6 +41,8 @@ class ReferenceDecoder:
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return one Translation for each of `sources`, which decode as one batch.
 
+        The longest of them sets the limit on length for all (fairseq's max_len_a · length +
+        max_len_b), so that a translation which runs into it depends on its batch.
         `passes` counts a sentence's own decoder passes: the length, with `</s>`, of the longest
         hypothesis it finished, since its search ends when the last of the beam is finished.
         """
