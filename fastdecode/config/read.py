@@ -140,6 +140,9 @@ class Configuration:
 
     def _check_selection(self, where: str) -> None:
         """Check every name that the run and its datasets refer to."""
+        for name, corpus in self.corpora.items():
+            for key in (key for split in corpus.splits for key in corpus.downloads(split)):
+                self._known(key, self.downloads, f"corpora/{name}.yaml: download")
         for name, dataset in self.datasets.items():
             splits = self.corpora[dataset.corpus].split_names
             for split in (dataset.valid, *dataset.tests):

@@ -94,7 +94,7 @@ def with_downloads(place: Workplace, checksum: str | None = None) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             text = (place.folder / f"text/{split}.{language}").read_bytes()
             path.write_bytes(gzip.compress(text, mtime=0))
-            known = f", sha256: {checksum}" if checksum and path.name == "train.de.gz" else ""
+            known = f", sha256: '{checksum}'" if checksum and path.name == "train.de.gz" else ""
             rows.append(f"micro/{path.name}: {{by_hand: from a friend{known}}}")
         place.corpus["splits"][split] = [
             {"kind": "pair", "source": f"micro/{split}.en.gz", "target": f"micro/{split}.de.gz"}
