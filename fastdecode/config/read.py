@@ -21,6 +21,7 @@ from fastdecode.config.rows import (
 from fastdecode.errors import UserError
 
 RAW = "raw"
+FOLDERS = {"corpora", "downloads", "report", "bpe", "shards"}  # of results/: no row's name
 RowT = TypeVar("RowT", bound=Row)
 
 
@@ -120,7 +121,7 @@ class Configuration:
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:
-                if row in self.family_of or row == RAW:
+                if row in {*self.family_of, *FOLDERS, RAW}:
                     raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
             self.systems |= family.systems
@@ -157,10 +158,17 @@ class Configuration:
                         f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
                         f"{nearest(preset, self.presets)}"
                     )
-        for entry in self.run.systems:
-            self._split_entry(entry, 2, f"{where}: systems")
+        for name in FOLDERS & set(self.datasets):
+            raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
         for decoder in (*self.run.decoders, self.run.distill_decoder):
             self._known(decoder, self.decoders, f"{where}: decoder")
+        for entry in self.run.systems:
+            _, system = self._split_entry(entry, 2, f"{where}: systems")
+            if not self.decoders_of(system):
+                raise UserError(
+                    f"{where}: decoders: none of them decodes {system}: add one of "
+                    f"config/systems/{self.family_of[system]}.yaml"
+                )
         entry = self.run.speedup_over
         target, system, decoder = self._split_entry(entry, 3, f"{where}: speedup_over")
         if f"{target}/{system}" not in self.run.systems or decoder not in self.run.decoders:
@@ -204,7 +212,7 @@ class Configuration:
 
     def table_rows(self) -> list[str]:
         """Return target/system of every row of a table: the selected ones, then all others."""
-        chosen = list(dict.fromkeys(self.run.systems))
+        chosen = list(self.run.systems)
         systems = {entry.split("/")[1] for entry in chosen}
         return chosen + [f"{RAW}/{name}" for name in self.systems if name not in systems]
 

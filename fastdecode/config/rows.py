@@ -168,3 +168,12 @@ class Run(Row):
     )
     training: dict[str, object] = Field({}, description="training settings above all others")
     latency: Latency = Field(Latency(), description="the latency measurement")
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "Run":
+        for key in ("datasets", "systems", "decoders", "seeds"):
+            chosen = getattr(self, key)
+            for name in chosen:
+                if chosen.count(name) > 1:
+                    raise ValueError(f"{key}: {name} stands twice: once is enough")
+        return self

@@ -135,7 +135,7 @@ def test_every_dataset_has_its_own_models(folder: Path) -> None:
 
 
 def test_table_rows_are_the_selected_then_the_other_systems(folder: Path) -> None:
-    rows = read(folder, systems=["raw/teacher", "teacher/student", "raw/teacher"]).table_rows()
+    rows = read(folder, systems=["raw/teacher", "teacher/student"]).table_rows()
     assert rows == ["raw/teacher", "teacher/student", "raw/curious"]
     rows = read(folder, systems=["raw/teacher"]).table_rows()
     assert rows == ["raw/teacher", "raw/student", "raw/curious"]
@@ -217,7 +217,12 @@ def test_half_precision_needs_a_gpu(folder: Path) -> None:
         ({"speedup_over": "raw/teacher"}, "not of the form target/system/decoder"),
         ({"speedup_over": "raw/teacher/gredy"}, 'there is no "gredy"; did you mean "greedy"?'),
         ({"speedup_over": "raw/student/greedy"}, "not among what this run trains and decodes"),
-        ({"decoders": ["odd"]}, "not among what this run trains and decodes"),
+        (
+            {"decoders": ["odd"]},
+            "decoders: none of them decodes teacher: add one of config/systems",
+        ),
+        ({"seeds": [1, 2, 1]}, "seeds: 1 stands twice"),
+        ({"systems": ["raw/teacher", "raw/teacher"]}, "systems: raw/teacher stands twice"),
         ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
     ],
 )
@@ -260,6 +265,7 @@ def test_a_run_that_does_not_fit_is_refused(
             '"teacher"?',
         ),
         ("systems/left.yaml", {"systems": {"raw": {}}}, 'left.yaml: the name "raw" is taken'),
+        ("systems/left.yaml", {"systems": {"bpe": {}}}, 'left.yaml: the name "bpe" is taken'),
         ("systems/left.yaml", {"systems": {"odd": {}}}, 'other.yaml: the name "odd" is taken'),
         ("systems/left.yaml", {"systems": {"greedy": {}}}, 'left.yaml: the name "greedy" is taken'),
         ("systems/other.yaml", {"systems": {"student": {}}}, 'the name "student" is taken'),
