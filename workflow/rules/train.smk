@@ -11,7 +11,9 @@ rule train_system:
     threads: lambda w: CONFIG.training(w.dataset, w.system).threads
     resources:
         gpu=lambda w: (
-            CONFIG.training(w.dataset, w.system).gpus if CONFIG.run.device == "cuda" else 0
+            CONFIG.training(w.dataset, w.system).gpus
+            if CONFIG.run.device == "cuda"
+            else 0
         ),
     params:
         source=lambda w: corpus_of(w).source,
