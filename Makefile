@@ -22,7 +22,8 @@ $(READY): pyproject.toml
 
 demo: $(READY)  ## install, run the default configuration, say where the results are
 	$(BIN)/snakemake --cores $(CORES)
-	@$(BIN)/python -m fastdecode.report.summary results/report/toy
+	@echo && cat results/report/toy/systems.toy.test.md
+	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
 
 test: $(READY)  ## install and run the tests
 	$(BIN)/python -m pytest
