@@ -1,6 +1,8 @@
 """The micro configuration: 200 pairs and a few updates through the whole workflow."""
 
+import copy
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +78,12 @@ class Workplace:
         write(own / "corpora/micro.yaml", yaml.safe_dump(self.corpus))
         write(own / "datasets/micro.yaml", yaml.safe_dump(self.dataset))
         write(self.folder / "run.yaml", yaml.safe_dump(self.run))
+
+    def copy(self, folder: Path) -> "Workplace":
+        """Return a copy with all its results, whose files are as old as these."""
+        other = copy.copy(self)
+        other.folder = shutil.copytree(self.folder, folder)
+        return other
 
     def command(self, *targets: str) -> list[str]:
         """Return the call of snakemake for this folder."""
