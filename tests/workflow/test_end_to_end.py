@@ -101,7 +101,8 @@ def test_a_run_killed_at_random_gives_the_same_results_as_an_undisturbed_one(
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(moments.uniform(8, 25))
+        time.sleep(moments.uniform(6, 13))
+        assert process.poll() is None, "there was nothing left to kill"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         shutil.rmtree(workplace.folder / ".snakemake/locks", ignore_errors=True)
