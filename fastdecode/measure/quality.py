@@ -10,6 +10,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from fastdecode.corpus.bpe import join
 from fastdecode.errors import UserError
 from fastdecode.translation import Translation
 
@@ -36,7 +37,7 @@ def quality(
     """
     _check_counts(len(translations), reference, tokenised, references)
     texts = [translation.text for translation in translations]
-    words = [join_subwords(translation.tokens) for translation in translations]
+    words = [join(" ".join(translation.tokens)) for translation in translations]
 
     bleu = _bleu(language, lowercase)
     chrf = CHRF(lowercase=lowercase)
@@ -56,14 +57,6 @@ def quality(
         metrics["multi_reference_bleu"] = _metric(score, "BLEU", multi)
         metrics["among_references"] = _metric(_share_listed(texts, references, lowercase), "share")
     return metrics
-
-
-def join_subwords(tokens: Sequence[str]) -> str:
-    """Return the tokenised line behind BPE tokens: `["lo@@", "w", "er"]` → `low er`.
-
-    A continuation mark at the very end, as of a translation that was cut off, goes too.
-    """
-    return " ".join(tokens).replace("@@ ", "").removesuffix("@@")
 
 
 def _check_counts(

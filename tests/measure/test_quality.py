@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.quality import join_subwords, quality
+from fastdecode.measure.quality import quality
 from fastdecode.translation import Translation
 
 REFERENCE = [
@@ -173,17 +171,3 @@ def test_lines_that_do_not_fit_are_refused(other: dict[str, Any], message: str) 
 def test_an_empty_test_set_is_no_zero() -> None:
     with pytest.raises(UserError, match="empty"):
         score([], [], reference=[], tokenised=[], references=None)
-
-
-@given(st.lists(st.text("abc", min_size=1), min_size=1), st.data())
-def test_subwords_join_to_the_words_they_were_cut_from(words: list[str], data: Any) -> None:
-    tokens = []
-    for word in words:
-        cut = data.draw(st.integers(0, len(word) - 1))
-        tokens += [word[:cut] + "@@", word[cut:]] if cut else [word]
-    assert join_subwords(tokens) == " ".join(words)
-
-
-def test_a_cut_off_word_keeps_no_mark() -> None:
-    assert join_subwords(["ein", "Fahr@@"]) == "ein Fahr"
-    assert join_subwords([]) == ""
