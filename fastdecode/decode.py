@@ -1,31 +1,49 @@
-"""Load trained systems and translate with them: a test split, a shard of training text, a line."""
+"""Load trained systems and translate with them: a test split, a shard of training text, lines."""
 
 # ruff: noqa: E402  fairseq talks while it is imported: its log is quietened before
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 logging.getLogger("fairseq").setLevel(logging.WARNING)
 
+import torch
 from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
 
 import fastdecode.plugin  # noqa: F401  registers what a fairseq checkpoint may hold
-from fastdecode.config.rows import AutoregressiveDecoder
 from fastdecode.distill import shard_of
 from fastdecode.errors import UserError
-from fastdecode.families.autoregressive.reference import ReferenceDecoder
+from fastdecode.families import decoder_builder, decoder_row
 from fastdecode.files import read_lines, write_lines
-from fastdecode.progress import track
+from fastdecode.progress import say, track
+from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.train.checkpoints import is_whole
 from fastdecode.train.run import check_device
 from fastdecode.translation import Translation
 
-Decoder = Callable[[Sequence[Sequence[str]]], list[Translation]]
+NOTHING = Translation("", [], None, 0)  # of a line without words
+DTYPES = {
+    "fp64": torch.float64,
+    "fp32": torch.float32,
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+}
+
+
+class Decoder(Protocol):
+    """What every decoder of every family is: a call that translates a batch."""
+
+    @property
+    def bytes_per_pass(self) -> int:
+        """How many bytes of weights one decoder pass reads at least."""
+
+    def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
+        """Return a translation for each of `sources`: BPE tokens, none of them empty."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +53,37 @@ class System:
     models: list[Any]
     source: Dictionary
     target: Dictionary
+    device: str = "cpu"
+    precision: str = "fp32"
+
+    @property
+    def longest(self) -> int:
+        """How many BPE tokens a source line may have: one position is left for `</s>`."""
+        return min(int(model.max_positions()[0]) for model in self.models) - 1
 
     def decoder(
-        self, settings: AutoregressiveDecoder, finish: Callable[[list[str]], str]
+        self,
+        family: str,
+        settings: Mapping[str, Any],
+        finish: Callable[[list[str]], str],
+        watch: Stopwatch | None = None,
     ) -> Decoder:
-        """Return what translates batches of BPE-tokenised sentences with these models."""
-        return ReferenceDecoder(self.models, self.source, self.target, settings, finish)
+        """Return what translates batches of BPE-tokenised sentences with these models.
+
+        `settings` is a decoder row of `family`; `finish` turns BPE tokens into text. By default a
+        stopwatch runs on a CPU and none on a GPU, which it would slow down.
+
+        Raises UserError if the decoder does not fit the system.
+        """
+        row = decoder_row(family).model_validate(settings)
+        watch = watch or Stopwatch(on=self.device == "cpu")
+        decoder: Decoder = decoder_builder(family)(self, row, finish, watch)
+        return decoder
 
 
-def load_system(checkpoints: Sequence[Path], data: Path, device: str) -> System:
+def load_system(
+    checkpoints: Sequence[Path], data: Path, device: str, precision: str = "fp32"
+) -> System:
     """Load the models of `checkpoints` (several form an ensemble) with the dictionaries in `data`.
 
     Raises UserError on a missing or damaged checkpoint and on a missing GPU.
@@ -60,8 +100,8 @@ def load_system(checkpoints: Sequence[Path], data: Path, device: str) -> System:
         [str(path) for path in checkpoints], arg_overrides={"data": str(data)}
     )
     for model in models:
-        model.to(device).eval()
-    return System(models, task.source_dictionary, task.target_dictionary)
+        model.to(device, DTYPES[precision]).eval()
+    return System(models, task.source_dictionary, task.target_dictionary, device, precision)
 
 
 def batches(sentences: Sequence[Sequence[str]], most_tokens: int) -> list[list[int]]:
@@ -81,14 +121,30 @@ def batches(sentences: Sequence[Sequence[str]], most_tokens: int) -> list[list[i
 
 
 def decode_all(
-    decoder: Decoder, sentences: Sequence[Sequence[str]], most_tokens: int, label: str
+    decoder: Decoder,
+    sentences: Sequence[Sequence[str]],
+    most_tokens: int,
+    label: str,
+    longest: int,
 ) -> list[Translation]:
     """Translate all `sentences` in batches; return the translations in their order.
 
-    An empty sentence is not decoded: its translation is empty.
+    An empty sentence is not decoded, nor is one of more than `longest` tokens, which is said on
+    standard error: its translation is empty.
     """
-    results = {i: Translation("", [], None, 0) for i, s in enumerate(sentences) if not s}
-    filled = [i for i, sentence in enumerate(sentences) if sentence]
+    results = {}
+    filled = []
+    for number, sentence in enumerate(sentences):
+        if 0 < len(sentence) <= longest:
+            filled.append(number)
+            continue
+        results[number] = NOTHING
+        if sentence:
+            say(
+                label,
+                f"line {number + 1}: {len(sentence):,} tokens, and the model reads at most "
+                f"{longest:,}: left untranslated; split the line",
+            )
     groups = batches([sentences[i] for i in filled], most_tokens)
     # Progress counts sentences, so the loop hands out one at a time behind each batch.
     done = (
@@ -104,7 +160,7 @@ def decode_all(
 
 def distill_shard(
     system: System,
-    settings: AutoregressiveDecoder,
+    decoder: Decoder,
     source: Path,
     shard: int,
     shards: int,
@@ -112,17 +168,34 @@ def distill_shard(
     label: str,
     most_tokens: int = 2048,
 ) -> None:
-    """Translate one part of the BPE-tokenised training text `source` into BPE tokens."""
+    """Translate one part of the BPE-tokenised training text `source` into BPE tokens.
+
+    `decoder` is one of `system` that finishes with `" ".join`.
+    """
     sentences = [line.split() for line in shard_of(list(read_lines(source)), shard, shards)]
-    decoder = system.decoder(settings, finish=" ".join)
-    write_lines(out, (t.text for t in decode_all(decoder, sentences, most_tokens, label)))
+    translations = decode_all(decoder, sentences, most_tokens, label, system.longest)
+    write_lines(out, (translation.text for translation in translations))
 
 
-def one_by_one(decoder: Decoder, text: Text) -> Callable[[str], Translation]:
-    """Return what translates one raw line: the whole way that a latency measurement times."""
+def translate_lines(
+    decoder: Decoder, text: Text, watch: Stopwatch
+) -> Callable[[Sequence[str]], list[Translation]]:
+    """Return what translates raw lines as one batch: the whole way that a latency times.
 
-    def translate(line: str) -> Translation:
-        tokens = text.source_tokens(line)
-        return decoder([tokens])[0] if tokens else Translation("", [], None, 0)
+    The stages of the translations begin with `preprocess`; `watch` is not the decoder's own. Blank
+    lines are not decoded.
+    """
+
+    def translate(lines: Sequence[str]) -> list[Translation]:
+        watch.start()
+        sentences = [text.source_tokens(line) for line in lines]
+        watch.lap("preprocess")
+        before = {stage: time / len(lines) for stage, time in watch.seconds.items()}
+        filled = [sentence for sentence in sentences if sentence]
+        decoded = iter(decoder(filled) if filled else [])
+        return [
+            replace(translation, stages={**before, **translation.stages})
+            for translation in (next(decoded) if sentence else NOTHING for sentence in sentences)
+        ]
 
     return translate

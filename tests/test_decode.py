@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastdecode.config.rows import AutoregressiveDecoder
 from fastdecode.corpus.bpe import learn
 from fastdecode.decode import (
     System,
@@ -15,15 +14,16 @@ from fastdecode.decode import (
     decode_all,
     distill_shard,
     load_system,
-    one_by_one,
+    translate_lines,
 )
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
+from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.translation import Translation
 
 words = st.lists(st.sampled_from("abc"), max_size=9)
-LENGTH_LIMIT = AutoregressiveDecoder(beam=2, max_len_a=0, max_len_b=7)  # the same in any batch
+LENGTH_LIMIT = {"beam": 2, "max_len_a": 0, "max_len_b": 7}  # the same in any batch
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,8 @@ def system(trained: Path, binarised: Path) -> System:
 
 class Backwards:
     """A decoder that turns sentences round and remembers its batches."""
+
+    bytes_per_pass = 0
 
     def __init__(self) -> None:
         self.batches: list[list[list[str]]] = []
@@ -71,7 +73,7 @@ def test_translations_come_in_the_order_of_the_sentences(
     sentences: list[list[str]], most: int
 ) -> None:
     decoder = Backwards()
-    translations = decode_all(decoder, sentences, most, "x")
+    translations = decode_all(decoder, sentences, most, "x", 99)
     assert [t.tokens for t in translations] == [sentence[::-1] for sentence in sentences]
     assert [t.passes for t in translations] == [len(sentence) for sentence in sentences]
     for sentence, translation in zip(sentences, translations, strict=True):
@@ -80,20 +82,39 @@ def test_translations_come_in_the_order_of_the_sentences(
     assert all(all(batch) for batch in decoder.batches)
 
 
+class Forgetful(Backwards):
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Translation]:
+        return []
+
+
 def test_a_decoder_that_loses_a_sentence_is_found_out() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        decode_all(lambda sentences: [], [["a"]], 10, "x")
+        decode_all(Forgetful(), [["a"]], 10, "x", 99)
 
 
-def test_one_by_one_goes_all_the_way(tmp_path: Path) -> None:
+def test_a_sentence_too_long_for_the_model_is_left_out_and_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    decoder = Backwards()
+    sentences = [["a", "b"], ["a"] * 4, ["c"] * 3, []]
+    translations = decode_all(decoder, sentences, 99, "x", longest=3)
+    assert [t.tokens for t in translations] == [["b", "a"], [], ["c"] * 3, []]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "line 2: 4 tokens, and the model reads at most 3" in line
+
+
+def test_raw_lines_go_all_the_way(tmp_path: Path) -> None:
     write_lines(tmp_path / "text", ["a house ."] * 3)
     learn([tmp_path / "text"], 9, tmp_path / "codes.source")
     text = Text("en", "de", lowercase=True, pretokenised=False, codes=tmp_path)
     decoder = Backwards()
-    translate = one_by_one(decoder, text)
-    assert translate("A house.").tokens == [".", "house", "a"]
-    assert translate("  ") == Translation("", [], None, 0)
-    assert decoder.batches == [[["a", "house", "."]]]
+    translate = translate_lines(decoder, text, Stopwatch())
+    (one,) = translate(["A house."])
+    assert one.tokens == [".", "house", "a"]
+    assert list(one.stages) == ["preprocess"] and one.stages["preprocess"] > 0
+    assert [t.tokens for t in translate(["  "])] == [[]]
+    assert decoder.batches == [[["a", "house", "."]]]  # a blank line is not decoded
+    assert [t.tokens for t in translate(["a", "", "house"])] == [["a"], [], ["house"]]
 
 
 # Systems
@@ -131,13 +152,13 @@ def test_a_missing_gpu_is_said(trained: Path, binarised: Path) -> None:
 def test_distilled_shards_are_the_translations_of_the_whole(system: System, tmp_path: Path) -> None:
     lines = ["one two", "", "seven", "three four five nine nine", "unheard eight", "two"]
     write_lines(tmp_path / "source.gz", lines)
+    decoder = system.decoder("autoregressive", LENGTH_LIMIT, finish=" ".join)
     for shard in range(4):
         distill_shard(
-            *(system, LENGTH_LIMIT, tmp_path / "source.gz", shard, 4),
+            *(system, decoder, tmp_path / "source.gz", shard, 4),
             *(tmp_path / f"{shard}.gz", "x"),
         )
     distilled = [line for shard in range(4) for line in read_lines(tmp_path / f"{shard}.gz")]
-    decoder = system.decoder(LENGTH_LIMIT, finish=" ".join)
-    whole = decode_all(decoder, [line.split() for line in lines], 100, "x")
+    whole = decode_all(decoder, [line.split() for line in lines], 100, "x", 99)
     assert distilled == [" ".join(translation.tokens) for translation in whole]
     assert [bool(line) for line in distilled] == [bool(line) for line in lines]

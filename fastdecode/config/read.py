@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus, Download
 from fastdecode.config.rows import (
-    AutoregressiveDecoder,
     Dataset,
+    DecoderRow,
     Ensemble,
     Family,
     Preset,
@@ -19,6 +19,7 @@ from fastdecode.config.rows import (
     Training,
 )
 from fastdecode.errors import UserError
+from fastdecode.families import decoder_row
 
 RAW = "raw"
 FOLDERS = {"corpora", "downloads", "report", "bpe", "shards"}  # of results/: no row's name
@@ -112,7 +113,7 @@ class Configuration:
         self.families: dict[str, Family] = {}
         self.systems: dict[str, System] = {}
         self.ensembles: dict[str, Ensemble] = {}
-        self.decoders: dict[str, AutoregressiveDecoder] = {}
+        self.decoders: dict[str, DecoderRow] = {}
         self.family_of: dict[str, str] = {}
         names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
         for name in sorted(names):
@@ -126,7 +127,12 @@ class Configuration:
                 self.family_of[row] = stem
             self.systems |= family.systems
             self.ensembles |= family.ensembles
-            self.decoders |= family.decoders
+            if family.decoders:
+                row_class = decoder_row(stem)
+                self.decoders |= {
+                    key: check(row_class, row, f"systems/{name}: decoders.{key}")
+                    for key, row in family.decoders.items()
+                }
         for name, ensemble in self.ensembles.items():
             where = f"systems/{self.family_of[name]}.yaml: ensembles.{name}.system"
             self._known(ensemble.system, self.systems, where)
@@ -169,15 +175,24 @@ class Configuration:
                     f"{where}: decoders: none of them decodes {system}: add one of "
                     f"config/systems/{self.family_of[system]}.yaml"
                 )
-        entry = self.run.speedup_over
-        target, system, decoder = self._split_entry(entry, 3, f"{where}: speedup_over")
-        if f"{target}/{system}" not in self.run.systems or decoder not in self.run.decoders:
-            raise UserError(
-                f'{where}: speedup_over: "{entry}" is not among what this run trains and decodes: '
-                "take one of its systems and decoders"
-            )
+        for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
+            self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
         for model in self.models():
             self.training(model.dataset, model.system)
+
+    def _check_denominator(self, tier: str, entry: str, where: str) -> None:
+        """Check that the run trains and decodes the denominator of a tier, in that tier."""
+        target, system, decoder = self._split_entry(entry, 3, where)
+        if f"{target}/{system}" not in self.run.systems or decoder not in self.run.decoders:
+            raise UserError(
+                f'{where}: "{entry}" is not among what this run trains and decodes: '
+                "take one of its systems and decoders"
+            )
+        if self.decoders[decoder].tier != tier:
+            raise UserError(
+                f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
+                "a ratio never mixes tiers"
+            )
 
     def _split_entry(self, entry: str, parts: int, where: str) -> list[str]:
         """Split `target/system` or `target/system/decoder` and check its names."""

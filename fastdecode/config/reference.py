@@ -12,11 +12,13 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from fastdecode.config import corpora, rows
+from fastdecode.families import FAMILIES, decoder_row
 
 ROOT = Path(__file__).parents[2]
 MARK = "<!-- from here on written by `make schemas` -->\n"
 WHERE: dict[type[BaseModel], str] = {
     rows.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
+    rows.SpeedupOver: "`speedup_over:` of a run",
     rows.Latency: "`latency:` of a run",
     rows.Dataset: "`config/datasets/*.yaml`: a dataset",
     rows.Bpe: "`bpe:` of a dataset",
@@ -24,7 +26,9 @@ WHERE: dict[type[BaseModel], str] = {
     rows.Family: "`config/systems/*.yaml`: a family",
     rows.System: "a row of `systems:` of a family",
     rows.Ensemble: "a row of `ensembles:` of a family",
-    rows.AutoregressiveDecoder: "a row of `decoders:` of the family `autoregressive`",
+    **{
+        decoder_row(family): f"a row of `decoders:` of the family `{family}`" for family in FAMILIES
+    },
     rows.Training: "`training:` anywhere",
     rows.Preset: "a row of `config/presets.yaml`",
     corpora.Corpus: "`config/corpora/*.yaml`: a corpus",

@@ -12,6 +12,8 @@ from fastdecode.config.base import Row
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
+Tier = Literal["reference", "optimised"]
+Scenario = Literal["S1", "Smax"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -119,13 +121,17 @@ class Ensemble(Row):
     seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
 
 
-class AutoregressiveDecoder(Row):
-    """Left-to-right search of the family `autoregressive` (fairseq's SequenceGenerator)."""
+class DecoderRow(Row):
+    """What the decoders of all families share; each family's `rows.py` says what it adds."""
 
-    beam: PositiveInt = Field(5, description="beam width; 1 = greedy")
-    lenpen: float = Field(1.0, description="exponent of the length in the normalised score")
-    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
-    max_len_b: PositiveInt = Field(10, description="see max_len_a")
+    @property
+    def tier(self) -> Tier:
+        """`reference` (eager mode, as the papers timed) or `optimised`: never in one ratio."""
+        raise NotImplementedError
+
+    def precision(self, run: str) -> str:
+        """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
+        return run
 
 
 class Family(Row):
@@ -134,16 +140,34 @@ class Family(Row):
     training: dict[str, object] = Field({}, description="training settings of the whole family")
     systems: dict[Name, System] = Field(description="recipes for trained models")
     ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
-    decoders: dict[Name, AutoregressiveDecoder] = Field(description="ways to decode with them")
+    decoders: dict[Name, dict[str, object]] = Field(description="ways to decode with them")
 
 
 class Latency(Row):
-    """How a run times its decoders: one sentence at a time, decoders interleaved."""
+    """How a run times its decoders: those of a tier in one process, interleaved."""
 
-    lines: PositiveInt = Field(30, description="test lines timed, stratified by length")
+    scenarios: tuple[Scenario, ...] = Field(
+        ("S1", "Smax"),
+        min_length=1,
+        description="S1: one sentence at a time; Smax: a sweep over batch sizes",
+    )
+    threads: tuple[PositiveInt | Literal["all"], ...] = Field(
+        (1, "all"), min_length=1, description="CPU threads of the timed process, each measured"
+    )
+    lines: PositiveInt = Field(30, description="S1: test lines timed, stratified by length")
+    batches: tuple[PositiveInt, ...] = Field(
+        (8, 32), min_length=1, description="Smax: sentences a batch, up to what fits"
+    )
+    batch_lines: PositiveInt = Field(64, description="Smax: test lines timed at every batch size")
     warmup: PositiveInt = Field(20, description="sentences before the clock counts")
     repeats: PositiveInt = Field(5, description="passes over the lines")
-    threads: PositiveInt = Field(1, description="CPU threads of the timed process")
+
+
+class SpeedupOver(Row):
+    """The denominator of each tier's speed-ups."""
+
+    reference: str = Field(description="target/system/decoder of tier reference")
+    optimised: str | None = Field(None, description="target/system/decoder of tier optimised")
 
 
 class Run(Row):
@@ -158,10 +182,13 @@ class Run(Row):
     decoders: tuple[Name, ...] = Field(min_length=1, description="how each system is decoded")
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
-    speedup_over: str = Field(
-        description="denominator of speed-ups, as target/system/decoder; trained in this run"
+    speedup_over: SpeedupOver = Field(
+        description="denominators of speed-ups, trained in this run and decoded in every way"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models train and decode")
+    precision: Literal["fp64", "fp32", "fp16", "bf16"] = Field(
+        "fp32", description="arithmetic of decoding; fp16 and bf16 need a GPU"
+    )
     mirror: str | None = Field(None, description="folder searched before any URL")
     definitions: str | None = Field(
         None, description="folder laid out as config/ with rows of your own"
@@ -176,4 +203,6 @@ class Run(Row):
             for name in chosen:
                 if chosen.count(name) > 1:
                     raise ValueError(f"{key}: {name} stands twice: once is enough")
+        if self.precision in ("fp16", "bf16") and self.device != "cuda":
+            raise ValueError(f"precision {self.precision} needs a GPU: set device: cuda")
         return self

@@ -39,7 +39,11 @@ def test_a_row_cannot_be_changed() -> None:
     ("model", "values", "message"),
     [
         (Training, {"dropuot": 0.1}, 'unknown key "dropuot"; did you mean "dropout"?'),
-        (Latency, {"zzz": 1}, 'unknown key "zzz" (known: lines, repeats, threads, warmup)'),
+        (
+            Latency,
+            {"zzz": 1},
+            'unknown key "zzz" (known: batch_lines, batches, lines, repeats, scenarios, threads, warmup)',
+        ),
         (Dataset, DATASET | {"roles": {"bas": "x"}}, '"roles.bas"; did you mean "base"?'),
         (Dataset, DATASET | {"bpe": {"merge": 600}}, '"bpe.merge"; did you mean "merges"? (and 1'),
         (

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
+from fastdecode.config import read as read_module
 from fastdecode.config.base import merge
 from fastdecode.config.read import Architecture, Configuration, Model
 from fastdecode.errors import UserError
+from fastdecode.families.autoregressive.rows import Decoder
 
 PIECE = {"kind": "files", "source": "a.de", "target": "a.en"}
 DEFINITIONS: dict[str, Any] = {
@@ -58,10 +60,16 @@ RUN: dict[str, Any] = {
     "systems": ["raw/teacher", "teacher-x2/student", "teacher/student"],
     "decoders": ["greedy", "odd", "beam5"],
     "seeds": [7, 1],
-    "speedup_over": "raw/teacher/greedy",
+    "speedup_over": {"reference": "raw/teacher/greedy"},
     "training": {"average": 5},
 }
 Read = Callable[..., Configuration]
+
+
+@pytest.fixture(autouse=True)
+def families_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every family of these definitions decodes as the autoregressive one does."""
+    monkeypatch.setattr(read_module, "decoder_row", lambda family: Decoder)
 
 
 @pytest.fixture
@@ -78,6 +86,10 @@ def write(folder: Path, files: dict[str, Any]) -> None:
 
 def read(folder: Path, **changes: Any) -> Configuration:
     return Configuration(RUN | changes, folder, "config.yaml")
+
+
+def over(entry: str) -> dict[str, str]:
+    return {"reference": entry}
 
 
 def fault(folder: Path, **changes: Any) -> str:
@@ -117,7 +129,9 @@ def test_teachers(folder: Path) -> None:
 
 def test_models_are_the_selected_and_their_teachers_each_once(folder: Path) -> None:
     config = read(
-        folder, systems=["teacher/student", "raw/student"], speedup_over="raw/student/odd"
+        folder,
+        systems=["teacher/student", "raw/student"],
+        speedup_over=over("raw/student/beam5"),
     )
     teacher = Model("talks.8k", "raw", "teacher", 7)
     assert config.models()[0] == teacher  # before what it teaches
@@ -214,9 +228,15 @@ def test_half_precision_needs_a_gpu(folder: Path) -> None:
         ({"systems": ["raw/teacher/greedy"]}, '"raw/teacher/greedy" is not of the form'),
         ({"decoders": ["beam"]}, 'decoder: there is no "beam"; did you mean "beam5"?'),
         ({"distill_decoder": "grdy"}, 'decoder: there is no "grdy"; did you mean "greedy"?'),
-        ({"speedup_over": "raw/teacher"}, "not of the form target/system/decoder"),
-        ({"speedup_over": "raw/teacher/gredy"}, 'there is no "gredy"; did you mean "greedy"?'),
-        ({"speedup_over": "raw/student/greedy"}, "not among what this run trains and decodes"),
+        ({"speedup_over": over("raw/teacher")}, "not of the form target/system/decoder"),
+        (
+            {"speedup_over": over("raw/teacher/gredy")},
+            'there is no "gredy"; did you mean "greedy"?',
+        ),
+        (
+            {"speedup_over": over("raw/student/greedy")},
+            "not among what this run trains and decodes",
+        ),
         (
             {"decoders": ["odd"]},
             "decoders: none of them decodes teacher: add one of config/systems",

@@ -22,7 +22,7 @@ RUN = {
     "datasets": ["micro"],
     "systems": ["raw/transformer-big", "transformer-big/transformer"],
     "decoders": ["beam5", "greedy"],
-    "speedup_over": "raw/transformer-big/beam5",
+    "speedup_over": {"reference": "raw/transformer-big/beam5"},
     "definitions": "own",
     "latency": {"lines": 3, "warmup": 1, "repeats": 2},
 }

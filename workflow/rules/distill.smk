@@ -27,8 +27,10 @@ rule distill_shard:
     resources:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
+        family=CONFIG.family_of[CONFIG.run.distill_decoder],
         decoder=CONFIG.decoders[CONFIG.run.distill_decoder].model_dump(),
         device=CONFIG.run.device,
+        precision=CONFIG.run.precision,
     message:
         "Distilling {wildcards.dataset} with {wildcards.target}, part {wildcards.shard} (from 0) of {wildcards.shards}"
     script:

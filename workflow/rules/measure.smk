@@ -60,6 +60,7 @@ rule measure_latency:
             }
             for model in timed_systems(w)
         },
+        family=CONFIG.family_of,
         latency=CONFIG.run.latency.model_dump(),
         device=CONFIG.run.device,
     message:

@@ -103,7 +103,7 @@ rule tabulate_systems:
             for entry in CONFIG.table_rows()
             for decoder in CONFIG.decoders_of(entry.split("/")[1])
         ],
-        speedup_over=CONFIG.run.speedup_over,
+        speedup_over=CONFIG.run.speedup_over.reference,
     message:
         "Table of systems: {wildcards.dataset}, {wildcards.split}"
     script:

@@ -20,9 +20,13 @@ rule translate_split:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
+        family=lambda w: CONFIG.family_of[w.decoder],
         decoder=lambda w: CONFIG.decoders[w.decoder].model_dump(),
         device=CONFIG.run.device,
-        provenance=provenance_of,
+        precision=CONFIG.run.precision,
+        provenance=lambda w: provenance_of(
+            w, precision=CONFIG.decoders[w.decoder].precision(CONFIG.run.precision)
+        ),
     message:
         "Translating {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}, {wildcards.decoder}"
     script:

@@ -4,21 +4,22 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.config.rows import AutoregressiveDecoder
 from fastdecode.decode import distill_shard, load_system
 from fastdecode.errors import clear_errors
 
-names = snakemake.wildcards
+names, files, params = snakemake.wildcards, snakemake.input, snakemake.params
 with clear_errors():
     torch.set_num_threads(1)
+    system = load_system(
+        [Path(path) for path in files.checkpoints],
+        Path(files.data),
+        params.device,
+        params.precision,
+    )
     distill_shard(
-        load_system(
-            [Path(path) for path in snakemake.input.checkpoints],
-            Path(snakemake.input.data),
-            snakemake.params.device,
-        ),
-        AutoregressiveDecoder.model_validate(snakemake.params.decoder),
-        Path(snakemake.input.source),
+        system,
+        system.decoder(params.family, params.decoder, finish=" ".join),
+        Path(files.source),
         int(names.shard),
         int(names.shards),
         Path(snakemake.output[0]),

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.config.rows import AutoregressiveDecoder, Latency
-from fastdecode.decode import load_system, one_by_one
+from fastdecode.config.rows import Latency
+from fastdecode.decode import load_system, translate_lines
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines
 from fastdecode.measure.latency import measure, stratified_sample, write_latency
 from fastdecode.provenance import circumstances, provenance
+from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 
 files, params = snakemake.input, snakemake.params
@@ -17,15 +18,18 @@ names = snakemake.wildcards
 settings = Latency.model_validate(params.latency)
 with clear_errors():
     before = circumstances()
-    torch.set_num_threads(settings.threads)
+    threads = 1
+    torch.set_num_threads(threads)
     text = Text(**params.text, codes=Path(files.codes).parent)
     decoders, timed = {}, {}
     for model, checkpoint in zip(params.models, files.checkpoints, strict=True):
         system = load_system([Path(checkpoint)], Path(files.data), params.device)
         for decoder, row in params.decoders[model["system"]].items():
             name = f"{model['target']}/{model['system']}/{decoder}"
-            row = AutoregressiveDecoder.model_validate(row)
-            decoders[name] = one_by_one(system.decoder(row, text.target_text), text)
+            decode = translate_lines(
+                system.decoder(params.family[decoder], row, text.target_text), text, Stopwatch()
+            )
+            decoders[name] = lambda line, decode=decode: decode([line])[0]
             timed[name] = {**model, "decoder": decoder}
     lines = list(read_lines(Path(files.lines)))
     chosen = stratified_sample([len(text.source_tokens(line)) for line in lines], settings.lines)
@@ -46,7 +50,7 @@ with clear_errors():
         split=names.split,
         tier="reference",
         scenario="S1",
-        threads=settings.threads,
+        threads=threads,
         precision="fp32",
         lines=chosen,
         before=before,

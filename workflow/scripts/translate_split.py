@@ -4,7 +4,6 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.config.rows import AutoregressiveDecoder
 from fastdecode.decode import decode_all, load_system
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines
@@ -17,14 +16,20 @@ with clear_errors():
     torch.set_num_threads(1)  # as in every other translation, so that it repeats exactly
     text = Text(**params.text, codes=Path(snakemake.input.codes).parent)
     system = load_system(
-        [Path(snakemake.input.checkpoint)], Path(snakemake.input.data), params.device
+        [Path(snakemake.input.checkpoint)],
+        Path(snakemake.input.data),
+        params.device,
+        params.precision,
     )
-    decoder = system.decoder(AutoregressiveDecoder.model_validate(params.decoder), text.target_text)
+    decoder = system.decoder(params.family, params.decoder, text.target_text)
     lines = list(read_lines(Path(snakemake.input.lines)))
     label = f"translate {names.target}/{names.system} {names.split} {names.decoder}"
     sentences = [text.source_tokens(line) for line in lines]
-    translations = decode_all(decoder, sentences, most_tokens=2048, label=label)
+    translations = decode_all(decoder, sentences, 2048, label, system.longest)
     origin = provenance(
-        decoder=names.decoder, split=names.split, settings=params.decoder, **params.provenance
+        decoder=names.decoder,
+        split=names.split,
+        settings=params.decoder,
+        **params.provenance,
     )
     write_translations(Path(snakemake.output[0]), {"provenance": origin}, lines, translations)

@@ -10,7 +10,9 @@ import torch
 from fairseq.data import Dictionary, data_utils
 from fairseq.sequence_generator import SequenceGenerator
 
-from fastdecode.config.rows import AutoregressiveDecoder
+from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.families.autoregressive.weights import bytes_per_pass
+from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
 
 
@@ -22,11 +24,13 @@ class ReferenceDecoder:
         models: Sequence[Any],
         source: Dictionary,
         target: Dictionary,
-        settings: AutoregressiveDecoder,
+        settings: Decoder,
         finish: Callable[[list[str]], str],
+        watch: Stopwatch,
     ):
         """Decode with `models` (one, or an ensemble); `finish` turns tokens into text."""
-        self._source, self._target, self._finish = source, target, finish
+        self._source, self._target, self._finish, self._watch = source, target, finish, watch
+        self.bytes_per_pass = sum(map(bytes_per_pass, models))
         self._device = next(models[0].parameters()).device
         self._generator = SequenceGenerator(
             models,
@@ -35,7 +39,27 @@ class ReferenceDecoder:
             len_penalty=settings.lenpen,
             max_len_a=settings.max_len_a,
             max_len_b=settings.max_len_b,
+            min_len=settings.min_len,
         )
+        self._time_stages(self._generator.model)
+
+    def _time_stages(self, model: Any) -> None:
+        """Press the stopwatch around the model's two halves: what lies between is search."""
+        encode, decode = model.forward_encoder, model.forward_decoder
+
+        def timed_encode(*arguments: Any) -> Any:
+            self._watch.lap("search")
+            result = encode(*arguments)
+            self._watch.lap("encode")
+            return result
+
+        def timed_decode(*arguments: Any) -> Any:
+            self._watch.lap("search")
+            result = decode(*arguments)
+            self._watch.lap("decode")
+            return result
+
+        model.forward_encoder, model.forward_decoder = timed_encode, timed_decode
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
@@ -45,7 +69,9 @@ class ReferenceDecoder:
         max_len_b), so that a translation which runs into it depends on its batch.
         `passes` counts a sentence's own decoder passes: the length, with `</s>`, of the longest
         hypothesis it finished, since its search ends when the last of the beam is finished.
+        Stages: encode, decode (the decoder's passes), search (all between), finish.
         """
+        self._watch.start()
         ids = [
             torch.tensor([*map(self._source.index, tokens), self._source.eos()])
             for tokens in sources
@@ -56,7 +82,10 @@ class ReferenceDecoder:
             "src_lengths": torch.tensor([len(i) for i in ids], device=self._device),
         }
         finished = self._generator.generate([], {"net_input": net_input})
-        return [self._translation(hypotheses) for hypotheses in finished]
+        self._watch.lap("search")
+        translations = [self._translation(hypotheses) for hypotheses in finished]
+        self._watch.lap("finish")
+        return self._watch.share(translations)
 
     def _translation(self, hypotheses: list[dict[str, Any]]) -> Translation:
         best = hypotheses[0]

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.config.rows import AutoregressiveDecoder
 from fastdecode.decode import System, load_system
 from fastdecode.families.autoregressive.reference import ReferenceDecoder
+from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.files import read_lines
+from fastdecode.stages import Stopwatch
 from fastdecode.train.checkpoints import load, save
 from fastdecode.train.command import USER_DIR
 from fastdecode.translation import Translation
@@ -43,7 +44,7 @@ def valid(binarised: Path) -> Sentences:
 def decoder(system: System, **settings: Any) -> ReferenceDecoder:
     return ReferenceDecoder(
         *(system.models, system.source, system.target),
-        *(AutoregressiveDecoder(**settings), " ".join),
+        *(Decoder(**settings), " ".join, Stopwatch()),
     )
 
 
@@ -56,12 +57,8 @@ def generated(checkpoints: list[Path], data: Path, beam: int) -> list[tuple[list
     command += ["--path", ":".join(map(str, checkpoints)), "--gen-subset", "valid", "--cpu"]
     command += ["--task", "translation", "--source-lang", "en", "--target-lang", "de"]
     command += ["--beam", str(beam), "--max-len-a", "1.2", "--max-len-b", "10"]
-    command += [
-        "--batch-size",
-        "1",
-        "--required-batch-size-multiple",
-        "1",
-    ]  # the longest source of a batch limits all its translations
+    # One by one, since the longest source of a batch limits all its translations.
+    command += ["--batch-size", "1", "--required-batch-size-multiple", "1"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -215,7 +212,7 @@ def test_the_limit_on_length_follows_the_source(dice: System) -> None:
 
 def test_text_is_what_finish_makes_of_the_tokens(dice: System) -> None:
     decode = ReferenceDecoder(
-        *(dice.models, dice.source, dice.target, AutoregressiveDecoder(), "+".join)
+        *(dice.models, dice.source, dice.target, Decoder(), "+".join, Stopwatch())
     )
     (translation,) = decode([["one", "two"]])
     assert isinstance(translation, Translation)

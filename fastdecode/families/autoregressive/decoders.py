@@ -1,0 +1,32 @@
+"""The decoders of this family, by engine."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fastdecode.errors import UserError
+from fastdecode.families.autoregressive.reference import ReferenceDecoder
+from fastdecode.families.autoregressive.rows import Decoder as Row
+from fastdecode.stages import Stopwatch
+
+if TYPE_CHECKING:
+    from fastdecode.decode import Decoder, System
+
+
+def build(
+    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+) -> "Decoder":
+    """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
+    if row.engine == "fairseq":
+        return ReferenceDecoder(system.models, system.source, system.target, row, finish, watch)
+    if len(system.models) > 1:
+        raise UserError(
+            f"engine {row.engine} decodes one model, and these are {len(system.models)}: "
+            "decode an ensemble with engine: fairseq"
+        )
+    if row.engine == "ctranslate2":
+        from fastdecode.families.autoregressive.ctranslate2 import CTranslate2Decoder
+
+        return CTranslate2Decoder(system, row, finish, watch)
+    from fastdecode.families.autoregressive.optimised import OptimisedDecoder
+
+    return OptimisedDecoder(system, row, finish, watch)
