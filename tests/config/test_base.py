@@ -42,7 +42,8 @@ def test_a_row_cannot_be_changed() -> None:
         (
             Latency,
             {"zzz": 1},
-            'unknown key "zzz" (known: batch_lines, batches, lines, repeats, scenarios, threads, warmup)',
+            'unknown key "zzz" (known: batch_lines, batches, lines, repeats, scenarios, threads, '
+            "warmup)",
         ),
         (Dataset, DATASET | {"roles": {"bas": "x"}}, '"roles.bas"; did you mean "base"?'),
         (Dataset, DATASET | {"bpe": {"merge": 600}}, '"bpe.merge"; did you mean "merges"? (and 1'),

@@ -2,10 +2,10 @@
 
 import math
 import os
-import random
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -94,29 +94,6 @@ def test_an_ensemble_is_none_of_its_models(
 # A random model in double precision
 
 
-@pytest.fixture(scope="module")
-def dice(trained: Path, binarised: Path) -> System:
-    """An untrained model that ends its sentences at all lengths."""
-    system = load_system([trained / "checkpoint.pt"], binarised, "cpu")
-    (model,) = system.models
-    model.double()
-    torch.manual_seed(2)
-    with torch.no_grad():
-        for matrix in (parameter for parameter in model.parameters() if parameter.dim() > 1):
-            matrix.normal_(std=0.4)
-        model.decoder.output_projection.bias = torch.nn.Parameter(
-            torch.zeros(len(system.target), dtype=torch.float64)
-        )
-        model.decoder.output_projection.bias[system.target.eos()] = 3.3
-    return system
-
-
-def sentences(count: int) -> Sentences:
-    draw = random.Random(3)
-    vocabulary = ["one", "two", "three", "four", "five", "nine", "unheard"]
-    return [draw.choices(vocabulary, k=draw.randint(1, 9)) for _ in range(count)]
-
-
 LIMIT = 12  # the same for all: with max_len_a, that of a sentence depends on its batch
 
 
@@ -136,9 +113,10 @@ def passes_of(system: System, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("beam", [1, 5])
 @pytest.mark.parametrize("lenpen", [1.0, 1.5])
-def test_a_batch_is_its_sentences_one_by_one(dice: System, beam: int, lenpen: float) -> None:
+def test_a_batch_is_its_sentences_one_by_one(
+    dice: System, ragged: Sentences, beam: int, lenpen: float
+) -> None:
     decode = decoder(dice, beam=beam, lenpen=lenpen, max_len_a=0, max_len_b=LIMIT)
-    ragged = sentences(40)
     together = decode(ragged)
     assert len({len(translation.tokens) for translation in together}) > 3
     for sentence, batched in zip(ragged, together, strict=True):
@@ -150,12 +128,12 @@ def test_a_batch_is_its_sentences_one_by_one(dice: System, beam: int, lenpen: fl
 
 
 def test_greedy_passes_are_tokens_and_the_end(
-    dice: System, monkeypatch: pytest.MonkeyPatch
+    dice: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decode = decoder(dice, beam=1, max_len_a=0, max_len_b=LIMIT)
     counted = passes_of(dice, monkeypatch)
     lengths = set()
-    for sentence in sentences(40):
+    for sentence in ragged:
         counted.clear()
         (translation,) = decode([sentence])
         assert translation.passes == len(translation.tokens) + 1 == len(counted)
@@ -167,25 +145,25 @@ def test_greedy_passes_are_tokens_and_the_end(
 
 @pytest.mark.parametrize("beam", [2, 5])
 def test_a_beam_runs_until_its_last_hypothesis_ends(
-    dice: System, monkeypatch: pytest.MonkeyPatch, beam: int
+    dice: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
     decode = decoder(dice, beam=beam, max_len_a=0, max_len_b=LIMIT)
     counted = passes_of(dice, monkeypatch)
     longer = 0
-    for sentence in sentences(40):
+    for sentence in ragged:
         counted.clear()
         (translation,) = decode([sentence])
         assert translation.passes == len(counted)
         longer += translation.passes > len(translation.tokens) + 1
     assert longer
     counted.clear()
-    assert max(translation.passes for translation in decode(sentences(40))) == len(counted)
+    assert max(translation.passes for translation in decode(ragged)) == len(counted)
 
 
-def test_the_score_is_the_mean_log_probability(dice: System) -> None:
+def test_the_score_is_the_mean_log_probability(dice: System, ragged: Sentences) -> None:
     decode = decoder(dice, beam=3, lenpen=1.0, max_len_a=0, max_len_b=LIMIT)
     (model,) = dice.models
-    for sentence in sentences(10):
+    for sentence in ragged[:10]:
         (translation,) = decode([sentence])
         source = torch.tensor([[*map(dice.source.index, sentence), dice.source.eos()]])
         eos = dice.target.eos()
@@ -218,4 +196,14 @@ def test_text_is_what_finish_makes_of_the_tokens(dice: System) -> None:
     assert isinstance(translation, Translation)
     assert translation.text == "+".join(translation.tokens)
     assert "</s>" not in translation.tokens
-    assert (translation.accepted, translation.stages) == ([], {})
+    assert translation.accepted == []
+
+
+def test_the_stages_of_a_batch_are_its_time(dice: System, ragged: Sentences) -> None:
+    decode = decoder(dice)
+    start = time.perf_counter()
+    translations = decode(ragged)
+    elapsed = time.perf_counter() - start
+    assert all(t.stages.keys() == {"search", "encode", "decode", "finish"} for t in translations)
+    assert all(time > 0 for t in translations for time in t.stages.values())
+    assert sum(sum(t.stages.values()) for t in translations) == pytest.approx(elapsed, rel=0.2)

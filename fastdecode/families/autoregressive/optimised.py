@@ -1,0 +1,112 @@
+"""Autoregressive decoding as fast as we know how: tier `optimised`.
+
+The model is fastdecode.transformer's; the search is fairseq's, whose own generator
+(`reference.py`) is the naive twin: both write the same tokens.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from fairseq.data import data_utils
+from torch import Tensor
+
+from fastdecode.families.autoregressive.rows import Decoder as Row
+from fastdecode.families.autoregressive.search import Beam, Found, Greedy, Rules, Search
+from fastdecode.families.autoregressive.weights import bytes_per_pass
+from fastdecode.stages import Stopwatch
+from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import GraphedDecoder
+from fastdecode.transformer.layers import check_supported
+from fastdecode.translation import Translation
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+LEAVE = 8  # done sentences leave the batch when they are at least an eighth of it
+
+
+class OptimisedDecoder:
+    """Translates batches of BPE-tokenised source sentences with one model."""
+
+    def __init__(
+        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+    ):
+        """Lay the model out anew; raises UserError if it has parts that are not built here."""
+        (model,) = system.models
+        check_supported(model)
+        self._encoder, self._decoder = Encoder(model.encoder), Decoder(model.decoder)
+        # One sentence leaves a GPU idle between the launches of a step's kernels.
+        self._single = GraphedDecoder(model.decoder) if system.device == "cuda" else self._decoder
+        self._source, self._target = system.source, system.target
+        self._finish, self._watch = finish, watch
+        self._row = row
+        self._rules = Rules(
+            row.beam, row.lenpen, row.min_len, system.target.eos(), system.target.pad()
+        )
+        self._device = next(model.parameters()).device
+        self._longest = int(model.max_decoder_positions()) - 1
+        self.bytes_per_pass = bytes_per_pass(model)
+
+    @torch.inference_mode()
+    def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
+        """Return one Translation for each of `sources`, which decode as one batch.
+
+        Each has its own limit on length, so that a batch equals its sentences one by one. `passes`
+        counts a sentence's own decoder passes. Stages: encode, decode (the decoder's passes),
+        search (all between), finish.
+        """
+        self._watch.start()
+        ids = [
+            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
+            for tokens in sources
+        ]
+        lengths = torch.tensor([len(sentence) for sentence in ids])
+        padded = data_utils.collate_tokens(ids, self._source.pad()).to(self._device)  # (B, S)
+        mask = None  # of padding, where there is any
+        if int(lengths.min()) < padded.shape[1]:
+            mask = (padded != self._source.pad())[:, None, None]
+        limits = (self._row.max_len_a * lengths.double() + self._row.max_len_b).long()
+        limits = limits.clamp(self._row.min_len, self._longest).to(self._device)
+        self._watch.lap("search")
+        encoded = self._encoder(padded, mask)
+        decoder = self._single if len(sources) == 1 else self._decoder
+        memory = decoder.begin(encoded, mask, self._row.beam, int(limits.max()) + 1)
+        self._watch.lap("encode")
+        found = self._search(decoder, memory, limits)
+        translations = [self._translation(*one) for one in found]
+        self._watch.lap("finish")
+        return self._watch.share(translations)
+
+    def _search(self, decoder: Decoder, memory: Memory, limits: Tensor) -> list[Found]:
+        """Feed the decoder with its own output until every sentence is done."""
+        kind = Greedy if self._row.beam == 1 else Beam
+        search: Search = kind(self._rules, limits)
+        found: dict[int, Found] = {}
+        numbers = torch.arange(len(limits), device=limits.device)  # of the sentences in the batch
+        tokens = limits.new_full((len(limits) * self._row.beam,), self._rules.eos)
+        while True:
+            logits = decoder.step(tokens[:, None], memory)[:, -1]  # (rows, V)
+            self._watch.lap("decode")
+            rows, tokens = search.advance(logits)
+            done = int(search.done.sum())  # all in a step that waits for the device
+            if done and done * LEAVE >= len(numbers):
+                over = search.done.nonzero().flatten()
+                found |= zip(numbers[over].tolist(), search.results(over), strict=True)
+                if done == len(numbers):
+                    self._watch.lap("search")
+                    return [found[number] for number in range(len(limits))]
+            if rows is not None:
+                memory.keep_rows(rows)
+            if done and done * LEAVE >= len(numbers):
+                stay = (~search.done).nonzero().flatten()
+                numbers = numbers[stay]
+                tokens = tokens.view(-1, self._row.beam)[stay].flatten()
+                memory.keep_sentences(stay)
+                search.keep(stay)
+            self._watch.lap("search")
+
+    def _translation(self, ids: list[int], score: float, passes: int) -> Translation:
+        tokens = [self._target[i] for i in ids]
+        return Translation(self._finish(tokens), tokens, score, passes)

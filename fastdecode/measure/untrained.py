@@ -1,0 +1,49 @@
+"""Models with random weights: what a decoder costs shows before anything is trained."""
+
+from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerModel, base_architecture
+
+from fastdecode.config.read import Architecture
+from fastdecode.decode import DTYPES, System
+
+EXTRA = 4  # fairseq's own symbols
+
+
+def untrained_system(
+    architecture: Architecture,
+    vocabulary: int,
+    seed: int = 1,
+    device: str = "cpu",
+    precision: str = "fp32",
+    **options: Any,
+) -> System:
+    """Return a Transformer with random weights over `vocabulary` words, w0 to w…, of both sides.
+
+    `options` are further settings of fairseq's architecture, such as encoder_learned_pos=True.
+    """
+    words = Dictionary()
+    for number in range(vocabulary - EXTRA):
+        words.add_symbol(f"w{number}")
+    settings: dict[str, Any] = {"share_all_embeddings": True}
+    for side in ("encoder", "decoder"):
+        settings |= {
+            f"{side}_embed_dim": architecture.width,
+            f"{side}_ffn_embed_dim": architecture.ffn,
+            f"{side}_attention_heads": architecture.heads,
+            f"{side}_layers": getattr(architecture, f"{side}_layers"),
+            f"{side}_normalize_before": architecture.prenorm,
+        }
+    arguments = Namespace(**settings | {"max_source_positions": 1024} | options)
+    arguments.max_target_positions = 1024
+    base_architecture(arguments)
+    task = SimpleNamespace(source_dictionary=words, target_dictionary=words)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = TransformerModel.build_model(arguments, task)
+    model.to(device, DTYPES[precision]).eval()
+    return System([model], words, words, device, precision)

@@ -1,0 +1,152 @@
+"""The decoder, a few tokens at a time, with keys and values kept from earlier steps."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.transformer.layers import (
+    Embedding,
+    FeedForward,
+    LayerNorm,
+    Residual,
+    attend,
+    heads,
+)
+from fastdecode.transformer.linear import Linear
+
+
+@dataclass
+class Memory:
+    """What a decoder keeps between steps, for R rows that belong to B sentences, R/B to each.
+
+    `own` (L, 2, R, H, T, D) holds keys and values of the `length` target tokens so far, with room
+    for T; `source` (L, 2, B, H, S, D) those of the source, whose `mask` (B, 1, 1, S) is None where
+    nothing is padded.
+    """
+
+    own: Tensor
+    source: Tensor
+    mask: Tensor | None
+    length: int = 0
+
+    def keep_rows(self, rows: Tensor) -> None:
+        """Put row `rows[r]` in the place of row r: a beam goes on from some of its hypotheses."""
+        used = self.own[:, :, :, :, : self.length]
+        self.own[:, :, : len(rows), :, : self.length] = used.index_select(2, rows)
+
+    def keep_sentences(self, sentences: Tensor) -> None:
+        """Keep these sentences alone, with all their rows."""
+        rows = self.own.shape[2] // self.source.shape[2]
+        kept = (sentences[:, None] * rows + torch.arange(rows, device=sentences.device)).flatten()
+        self.own = self.own.index_select(2, kept)
+        self.source = self.source.index_select(2, sentences)
+        if self.mask is not None:
+            self.mask = self.mask.index_select(0, sentences)
+
+    def cut(self, length: int) -> None:
+        """Forget all target tokens but the first `length`."""
+        self.length = length
+
+
+class Decoder:
+    """A Transformer decoder with a fairseq decoder's weights."""
+
+    def __init__(self, module: Any):
+        """Take the weights of a fairseq TransformerDecoder."""
+        self._embed = Embedding(module)
+        self._layers = [_Layer(layer) for layer in module.layers]
+        self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
+        self._project = Linear([module.output_projection])
+        projections = [(x.encoder_attn.k_proj, x.encoder_attn.v_proj) for x in module.layers]
+        self._source = Linear([projection for pair in projections for projection in pair])
+        self._heads = module.layers[0].self_attn.num_heads
+        self._width = int(module.embed_tokens.weight.shape[1])
+        self._room = module.embed_tokens.weight.new_empty(0)
+
+    def begin(self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int) -> Memory:
+        """Return the memory to begin with: `rows` rows a sentence, room for `longest` tokens.
+
+        `encoded` (B, S, d) and `mask` are the encoder's. The room is the decoder's own and is used
+        again: a memory is good until the next one begins.
+        """
+        count = len(self._layers)
+        keys = self._source(encoded).unflatten(-1, (count, 2, self._heads, -1))
+        source = keys.permute(2, 3, 0, 4, 1, 5).contiguous()  # (L, 2, B, H, S, D)
+        size = (count, 2, len(encoded) * rows, self._heads, longest, self._width // self._heads)
+        if self._room.numel() < prod(size):
+            self._room = encoded.new_empty(prod(size))
+        return Memory(self._room[: prod(size)].view(size), source, mask)
+
+    def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
+        """Feed the next `tokens` (R, n) and return their logits (R, n, V).
+
+        Every new token sees all earlier ones; of the new ones it sees all, or where `mask` (n, n)
+        is true.
+        """
+        new = tokens.shape[1]
+        end = memory.length + new
+        if mask is not None:
+            mask = torch.cat([mask.new_ones(new, memory.length), mask], dim=1)
+        positions = torch.arange(memory.length, end, device=tokens.device)
+        memory.length = end
+        return self.run(tokens, positions, end, mask, memory)
+
+    def run(
+        self, tokens: Tensor, positions: Tensor, window: int, mask: Tensor | None, memory: Memory
+    ) -> Tensor:
+        """Do what `step` says, with every number that changes from step to step in a tensor.
+
+        The new tokens stand at `positions` (n) and look at the first `window` places of the memory,
+        or where `mask` (n, window) is true. `memory.length` is neither read nor changed.
+        """
+        x = self._embed(tokens, positions)
+        for layer, own, source in zip(self._layers, memory.own, memory.source, strict=True):
+            x = layer(x, own, positions, window, mask, source, memory.mask)
+        return self._project(self._norm(x) if self._norm else x)
+
+
+class _Layer:
+    def __init__(self, layer: Any):
+        own, source = layer.self_attn, layer.encoder_attn
+        self._heads = own.num_heads
+        self._qkv = Linear([own.q_proj, own.k_proj, own.v_proj])
+        self._own_out = Linear([own.out_proj])
+        self._query = Linear([source.q_proj])
+        self._source_out = Linear([source.out_proj])
+        self._feed_forward = FeedForward(layer)
+        prenorm = layer.normalize_before
+        self._around_own = Residual(layer.self_attn_layer_norm, prenorm)
+        self._around_source = Residual(layer.encoder_attn_layer_norm, prenorm)
+        self._around_feed_forward = Residual(layer.final_layer_norm, prenorm)
+
+    def __call__(
+        self,
+        x: Tensor,  # (R, n, d)
+        own: Tensor,  # (2, R, H, T, D)
+        positions: Tensor,  # (n)
+        window: int,
+        own_mask: Tensor | None,  # (n, window)
+        source: Tensor,  # (2, B, H, S, D)
+        source_mask: Tensor | None,  # (B, 1, 1, S)
+    ) -> Tensor:
+        x = self._around_own(x, lambda y: self._own_attention(y, own, positions, window, own_mask))
+        x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
+        return self._around_feed_forward(x, self._feed_forward)
+
+    def _own_attention(
+        self, x: Tensor, own: Tensor, positions: Tensor, window: int, mask: Tensor | None
+    ) -> Tensor:
+        query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
+        own[0].index_copy_(2, positions, key)
+        own[1].index_copy_(2, positions, value)
+        return self._own_out(attend(query, own[0, :, :, :window], own[1, :, :, :window], mask))
+
+    def _source_attention(self, x: Tensor, source: Tensor, mask: Tensor | None) -> Tensor:
+        # The rows of a sentence are queries of one attention, so that its keys are read once.
+        sentences = source.shape[1]
+        query = self._query(x).reshape(sentences, -1, x.shape[-1])  # (B, R/B · n, d)
+        attended = attend(heads(query, self._heads), source[0], source[1], mask)
+        return self._source_out(attended.reshape(x.shape))

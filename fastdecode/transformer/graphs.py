@@ -1,0 +1,100 @@
+"""Decoder steps as CUDA graphs: one launch for the hundred kernels of a step.
+
+A graph repeats what it recorded on the very same memory. So the keys and values lie in buffers that
+stay where they are, in a few sizes, and a step looks at a whole window of them through a mask.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fastdecode.transformer.decoder import Decoder, Memory
+
+BLOCK = 32  # sizes are multiples of it, so that few graphs are recorded
+Replay = Callable[[], Tensor]
+
+
+def cuda_graph(step: Replay) -> Replay:
+    """Record `step` on the current GPU; return what runs it again and gives the same tensor."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        step()  # once before, as CUDA wants it: libraries set themselves up at their first call
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        logits = step()
+
+    def replay() -> Tensor:
+        graph.replay()
+        return logits
+
+    return replay
+
+
+class GraphedDecoder(Decoder):
+    """A Decoder whose steps of one token a row are recorded once and then repeated."""
+
+    def __init__(self, module: Any, record: Callable[[Replay], Replay] = cuda_graph):
+        """Take a fairseq decoder's weights; `record` turns a step into its repetition."""
+        super().__init__(module)
+        self._record = record
+        self._memories: dict[tuple[int, ...], Memory] = {}  # by size
+        self._fixed: dict[int, Memory] = {}  # the same, by address
+        self._steps: dict[tuple[int, int], tuple[Replay, Tensor, Tensor]] = {}
+
+    def begin(self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int) -> Memory:
+        """See Decoder. The memory lies in buffers that the next one of its size takes over."""
+        fresh = super().begin(encoded, mask, rows, longest)
+        words, room = encoded.shape[1], _round(longest)
+        padding = _round(words) - words
+        key = (len(encoded), rows, words + padding, room)
+        if key not in self._memories:
+            own = F.pad(fresh.own, (0, 0, 0, room - longest)).zero_()
+            source = F.pad(fresh.source, (0, 0, 0, padding))
+            seen = source.new_zeros(len(encoded), 1, 1, words + padding, dtype=torch.bool)
+            self._memories[key] = Memory(own, source, seen)
+            self._fixed[own.data_ptr()] = self._memories[key]
+        memory = self._memories[key]
+        if mask is None:
+            mask = memory.source.new_ones(len(encoded), 1, 1, words, dtype=torch.bool)
+        assert memory.mask is not None
+        memory.mask.copy_(F.pad(mask, (0, padding)))
+        memory.source.copy_(F.pad(fresh.source, (0, 0, 0, padding)))
+        return replace(memory, length=0)
+
+    def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
+        """See Decoder. The logits are overwritten by the next step."""
+        fixed = self._fixed.get(memory.own.data_ptr())
+        if fixed is None or tokens.shape[1] > 1:  # sentences have left it, or not one token
+            return super().step(tokens, memory, mask)
+        window = _round(memory.length + 1)
+        key = (fixed.own.data_ptr(), window)
+        if key not in self._steps:
+            self._steps[key] = self._recorded(tokens, memory.length, fixed, window)
+        replay, input_tokens, position = self._steps[key]
+        input_tokens.copy_(tokens)
+        position.fill_(memory.length)
+        memory.length += 1
+        return replay()
+
+    def _recorded(
+        self, tokens: Tensor, length: int, memory: Memory, window: int
+    ) -> tuple[Replay, Tensor, Tensor]:
+        """Record a step; return its repetition and the tensors that it reads its input from."""
+        tokens, position = tokens.clone(), tokens.new_tensor([length])
+        places = torch.arange(window, device=tokens.device)
+
+        def step() -> Tensor:
+            return self.run(tokens, position, window, (places <= position)[None], memory)
+
+        return self._record(step), tokens, position
+
+
+def _round(count: int) -> int:
+    """Return the next multiple of BLOCK."""
+    return -(-count // BLOCK) * BLOCK

@@ -1,0 +1,115 @@
+"""The pieces that encoder and decoder layers have in common."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from fastdecode.errors import UserError
+from fastdecode.transformer.linear import Linear
+
+
+class LayerNorm:
+    """Layer normalisation with a trained module's weights."""
+
+    def __init__(self, module: Any):
+        """Take the weights of a torch LayerNorm."""
+        self._shape, self._eps = module.normalized_shape, module.eps
+        self._weight, self._bias = module.weight.detach(), module.bias.detach()
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Normalise the last dimension."""
+        return F.layer_norm(x, self._shape, self._weight, self._bias, self._eps)
+
+
+class Residual:
+    """x + f(x) with the layer normalisation where the model has it: before f, or after the sum."""
+
+    def __init__(self, norm: Any, prenorm: bool):
+        """Take the sub-layer's normalisation."""
+        self._norm, self._prenorm = LayerNorm(norm), prenorm
+
+    def __call__(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply `sublayer` to `x`."""
+        if self._prenorm:
+            return x + sublayer(self._norm(x))
+        return self._norm(x + sublayer(x))
+
+
+class FeedForward:
+    """The two position-wise layers."""
+
+    def __init__(self, layer: Any):
+        """Take fc1, fc2 and the activation of a fairseq layer."""
+        relu = layer.activation_fn is F.relu
+        self._inner = Linear([layer.fc1], relu=relu)
+        self._activation = None if relu else layer.activation_fn
+        self._outer = Linear([layer.fc2])
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Map (…, d) to (…, d)."""
+        inner = self._inner(x)
+        return self._outer(self._activation(inner) if self._activation else inner)
+
+
+class Embedding:
+    """Scaled token embeddings plus positions, sinusoidal or learned."""
+
+    def __init__(self, module: Any):
+        """Take the embeddings of a fairseq encoder or decoder."""
+        self._tokens = module.embed_tokens.weight.detach()
+        self._scale = module.embed_scale
+        self._norm = LayerNorm(module.layernorm_embedding) if module.layernorm_embedding else None
+        self._positions, self._offset = _position_table(module)
+
+    def __call__(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Embed `tokens` (B, n), of which the i-th stands at `positions[i]`, counted from 0."""
+        x = F.embedding(tokens, self._tokens) * self._scale
+        x = x + F.embedding(positions + self._offset, self._positions)
+        return self._norm(x) if self._norm else x
+
+
+def _position_table(module: Any) -> tuple[Tensor, int]:
+    """Return (positions, d) and the row of the first position: fairseq leaves room for padding."""
+    positions = module.embed_positions
+    if positions is None:
+        raise UserError("the fast path knows no model without positions: use engine: fairseq")
+    offset = int(module.padding_idx) + 1
+    if hasattr(positions, "weights"):  # sinusoidal: computed up to the length met so far
+        longest = offset + int(module.max_positions())
+        table = type(positions).get_embedding(longest, positions.embedding_dim, offset - 1)
+        return table.to(module.embed_tokens.weight), offset
+    learned: Tensor = positions.weight.detach()
+    return learned, offset
+
+
+def heads(x: Tensor, count: int) -> Tensor:
+    """Split (B, n, count · D) into (B, count, n, D)."""
+    return x.unflatten(-1, (count, -1)).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Return softmax(QKᵀ/√D)V, heads joined: (B, n, H · D).
+
+    All are (B, H, n, D); `mask` is true where a query may look, broadcast to (B, H, n, m).
+    """
+    return F.scaled_dot_product_attention(query, key, value, mask).transpose(1, 2).flatten(2)
+
+
+def check_supported(model: Any) -> None:
+    """Raise UserError on a fairseq Transformer with parts that are not built here."""
+    for part in (model.encoder, model.decoder):
+        extras = ("quant_noise", "project_in_dim", "project_out_dim", "adaptive_softmax")
+        found = [name for name in extras if getattr(part, name, None) is not None]
+        found += [
+            name
+            for layer in part.layers
+            for name in ("attn_ln", "ffn_layernorm", "c_attn", "w_resid")
+            if getattr(layer, name, None) is not None
+        ]
+        if found or getattr(part, "cross_self_attention", False):
+            raise UserError(
+                f"the fast path knows no {', '.join(found) or 'cross_self_attention'} "
+                f"in a {type(part).__name__}: use engine: fairseq"
+            )

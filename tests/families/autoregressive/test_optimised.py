@@ -1,0 +1,114 @@
+"""The fast path against fairseq's generator, token by token."""
+
+import time
+from typing import Any
+
+import pytest
+import torch
+
+from fastdecode.config.read import Architecture
+from fastdecode.decode import Decoder, System
+from fastdecode.measure.untrained import untrained_system
+from fastdecode.translation import Translation
+
+Sentences = list[list[str]]
+LIMIT = {"max_len_a": 0, "max_len_b": 12}  # fairseq's limit depends on the batch otherwise
+
+
+def decoder(system: System, engine: str = "fastdecode", **settings: Any) -> Decoder:
+    return system.decoder("autoregressive", {"engine": engine, **settings}, " ".join)
+
+
+def assert_same(ours: Translation, theirs: Translation) -> None:
+    assert (ours.tokens, ours.text, ours.passes) == (theirs.tokens, theirs.text, theirs.passes)
+    assert ours.score == pytest.approx(theirs.score, abs=2e-6)  # fairseq adds them up in fp32
+
+
+@pytest.mark.parametrize("lenpen", [1.0, 1.6])
+@pytest.mark.parametrize("beam", [1, 2, 5])
+def test_it_writes_what_fairseq_writes(
+    dice: System, ragged: Sentences, beam: int, lenpen: float
+) -> None:
+    settings: dict[str, Any] = {"beam": beam, "lenpen": lenpen}
+    reference = decoder(dice, "fairseq", **settings)
+    for ours, sentence in zip(decoder(dice, **settings)(ragged), ragged, strict=True):
+        assert_same(ours, reference([sentence])[0])
+    together = decoder(dice, "fairseq", **settings, **LIMIT)(ragged)
+    for ours, theirs in zip(decoder(dice, **settings, **LIMIT)(ragged), together, strict=True):
+        assert_same(ours, theirs)
+    assert len({len(translation.tokens) for translation in together}) > 3
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_it_ends_no_sooner_than_told(dice: System, ragged: Sentences, beam: int) -> None:
+    settings: dict[str, Any] = {"beam": beam, "min_len": 5, **LIMIT}
+    theirs = decoder(dice, "fairseq", **settings)(ragged)
+    for one, other in zip(decoder(dice, **settings)(ragged), theirs, strict=True):
+        assert_same(one, other)
+        assert 5 <= len(one.tokens) <= 12
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+def test_a_batch_is_its_sentences_one_by_one(dice: System, ragged: Sentences, beam: int) -> None:
+    decode = decoder(dice, beam=beam)  # with limits that follow the sources
+    for sentence, batched in zip(ragged, decode(ragged), strict=True):
+        assert_same(decode([sentence])[0], batched)
+
+
+@pytest.mark.parametrize("layers", [(2, 2), (3, 1)])
+@pytest.mark.parametrize("prenorm", [False, True])
+def test_single_precision_differs_in_the_last_digits_only(
+    layers: tuple[int, int], prenorm: bool
+) -> None:
+    size = Architecture(32, 64, 4, *layers, prenorm=prenorm)
+    system = untrained_system(size, 60)
+    sentences = [[f"w{n}" for n in range(start, start + 5)] for start in range(8)]
+    for beam in (1, 5):
+        pairs = zip(
+            decoder(system, beam=beam, **LIMIT)(sentences),
+            decoder(system, "fairseq", beam=beam, **LIMIT)(sentences),
+            strict=True,
+        )
+        for ours, theirs in pairs:
+            assert ours.score == pytest.approx(theirs.score, abs=1e-5)
+
+
+def test_the_limit_on_length_is_the_sentences_own(dice: System) -> None:
+    eos = dice.models[0].decoder.output_projection.bias
+    with torch.no_grad():
+        eos[dice.target.eos()] -= 50.0
+        for beam in (1, 3):
+            decode = decoder(dice, beam=beam, max_len_a=2.0, max_len_b=3)
+            translations = decode([["one"] * size for size in (1, 4, 7)])
+            assert [len(t.tokens) for t in translations] == [2 * (n + 1) + 3 for n in (1, 4, 7)]
+        eos[dice.target.eos()] += 50.0
+
+
+def test_the_stages_of_a_batch_are_its_time(dice: System, ragged: Sentences) -> None:
+    decode = decoder(dice)
+    start = time.perf_counter()
+    translations = decode(ragged)
+    elapsed = time.perf_counter() - start
+    assert all(t.stages.keys() == {"search", "encode", "decode", "finish"} for t in translations)
+    assert sum(sum(t.stages.values()) for t in translations) == pytest.approx(elapsed, rel=0.2)
+
+
+def test_a_pass_reads_the_decoder_and_the_projection() -> None:
+    size = Architecture(16, 32, 2, encoder_layers=3, decoder_layers=2)
+    system = untrained_system(size, 100)
+    attention, biases = 16 * 16, 16
+    own = 4 * attention + 4 * biases
+    source = 2 * attention + 2 * biases  # without keys and values
+    feed_forward = 2 * 16 * 32 + 32 + 16
+    layer = own + source + feed_forward + 3 * 2 * 16
+    for engine in ("fairseq", "fastdecode"):
+        assert decoder(system, engine).bytes_per_pass == 4 * (2 * layer + 100 * 16)
+
+
+def test_an_ensemble_is_fairseqs(dice: System) -> None:
+    from dataclasses import replace
+
+    from fastdecode.errors import UserError
+
+    with pytest.raises(UserError, match="engine fastdecode decodes one model, and these are 2"):
+        decoder(replace(dice, models=dice.models * 2))

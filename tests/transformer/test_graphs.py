@@ -1,0 +1,91 @@
+"""Recorded steps against plain ones; on a CPU what is "recorded" is simply run again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from fastdecode.config.read import Architecture
+from fastdecode.measure.untrained import untrained_system
+from fastdecode.transformer.decoder import Decoder
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import BLOCK, GraphedDecoder, Replay
+
+EOS = 2
+SIZE = Architecture(width=8, ffn=12, heads=2, encoder_layers=1, decoder_layers=2)
+
+
+class Recorder:
+    """Records as a GPU does: the step reads and writes the same tensors each time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, step: Replay) -> Replay:
+        self.count += 1
+        logits = step()
+
+        def replay() -> Tensor:
+            return logits.copy_(step())
+
+        return replay
+
+
+@pytest.fixture
+def models() -> Iterator[tuple[Encoder, Decoder, GraphedDecoder, Recorder]]:
+    (model,) = untrained_system(SIZE, 20, precision="fp64").models
+    recorder = Recorder()
+    with torch.inference_mode():
+        graphed = GraphedDecoder(model.decoder, recorder)
+        yield Encoder(model.encoder), Decoder(model.decoder), graphed, recorder
+
+
+def test_recorded_steps_say_what_plain_ones_say(models: Any) -> None:
+    encoder, plain, graphed, recorder = models
+    torch.manual_seed(1)
+    for words, longest in ((4, 40), (9, 40), (4, 12), (BLOCK + 1, 70)):
+        encoded = encoder(torch.randint(4, 20, (1, words)), None)
+        memories = [decoder.begin(encoded, None, 3, longest) for decoder in (plain, graphed)]
+        for _ in range(longest):
+            tokens = torch.randint(4, 20, (3, 1))
+            expected = plain.step(tokens, memories[0])
+            assert torch.allclose(graphed.step(tokens, memories[1]), expected, atol=1e-12)
+            rows = torch.randint(0, 3, (3,))
+            for memory in memories:
+                memory.keep_rows(rows)
+    # Windows of 32 and 64 for the first two together, of 32 for the third, three for the last.
+    assert recorder.count == 2 + 1 + 3
+
+
+def test_a_memory_that_lost_sentences_is_decoded_plainly(models: Any) -> None:
+    encoder, plain, graphed, recorder = models
+    encoded = encoder(torch.tensor([[5, 6, EOS], [7, 8, EOS]]), None)
+    memories = [decoder.begin(encoded, None, 1, 9) for decoder in (plain, graphed)]
+    stay = torch.tensor([1])
+    first, second = torch.tensor([[4], [5]]), torch.tensor([[6]])
+    for memory, decoder in zip(memories, (plain, graphed), strict=True):
+        decoder.step(first, memory)
+        memory.keep_sentences(stay)
+    expected = plain.step(second, memories[0])
+    assert torch.allclose(graphed.step(second, memories[1]), expected, atol=1e-12)
+    assert recorder.count == 1
+    again = graphed.begin(encoded, None, 1, 9)  # the buffers are as they were
+    assert again.own.shape[2] == 2
+    expected = plain.step(first, plain.begin(encoded, None, 1, 9))
+    assert torch.allclose(graphed.step(first, again), expected, atol=1e-12)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cuda_graphs_say_what_plain_steps_say() -> None:
+    (model,) = untrained_system(SIZE, 20, device="cuda").models
+    with torch.inference_mode():
+        encoded = Encoder(model.encoder)(torch.tensor([[5, 6, EOS]], device="cuda"), None)
+        plain, graphed = Decoder(model.decoder), GraphedDecoder(model.decoder)
+        for _ in range(2):
+            memories = [decoder.begin(encoded, None, 2, 40) for decoder in (plain, graphed)]
+            for step in range(40):
+                tokens = torch.tensor([[4 + step % 9], [5]], device="cuda")
+                expected = plain.step(tokens, memories[0])
+                assert torch.allclose(graphed.step(tokens, memories[1]), expected, atol=1e-4)
