@@ -3,12 +3,14 @@
 # ruff: noqa: E402  fairseq talks while it is imported: its log is quietened before
 
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-logging.getLogger("fairseq").setLevel(logging.WARNING)
+if "fairseq" not in sys.modules:  # in a training, its log is the record
+    logging.getLogger("fairseq").setLevel(logging.WARNING)
 
 import torch
 from fairseq import checkpoint_utils
@@ -26,6 +28,7 @@ from fastdecode.train.checkpoints import is_whole
 from fastdecode.train.run import check_device
 from fastdecode.translation import Translation
 
+T = TypeVar("T")
 NOTHING = Translation("", [], None, 0)  # of a line without words
 DTYPES = {
     "fp64": torch.float64,
@@ -55,6 +58,16 @@ class System:
     target: Dictionary
     device: str = "cpu"
     precision: str = "fp32"
+    assets: Path | None = None
+    """Folder of what the family needs besides: the lattice's tables."""
+    _shared: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def share(self, name: str, make: Callable[[], T]) -> T:
+        """Return what several decoders of this system have in common, made by the first of them."""
+        if name not in self._shared:
+            self._shared[name] = make()
+        shared: T = self._shared[name]
+        return shared
 
     @property
     def longest(self) -> int:
@@ -82,9 +95,15 @@ class System:
 
 
 def load_system(
-    checkpoints: Sequence[Path], data: Path, device: str, precision: str = "fp32"
+    checkpoints: Sequence[Path],
+    data: Path,
+    device: str,
+    precision: str = "fp32",
+    assets: Path | None = None,
 ) -> System:
     """Load the models of `checkpoints` (several form an ensemble) with the dictionaries in `data`.
+
+    `assets` is the folder of what their family needs besides.
 
     Raises UserError on a missing or damaged checkpoint and on a missing GPU.
     """
@@ -101,7 +120,8 @@ def load_system(
     )
     for model in models:
         model.to(device, DTYPES[precision]).eval()
-    return System(models, task.source_dictionary, task.target_dictionary, device, precision)
+    words = task.source_dictionary, task.target_dictionary
+    return System(models, *words, device, precision, assets)
 
 
 def batches(sentences: Sequence[Sequence[str]], most_tokens: int) -> list[list[int]]:

@@ -12,6 +12,7 @@ PACKAGES = (
     "fastdecode",
     "torch",
     "fairseq-fixed",
+    "ctranslate2",
     "sacrebleu",
     "sacremoses",
     "subword-nmt",
@@ -21,7 +22,7 @@ PACKAGES = (
 
 
 def provenance(
-    dataset: str,
+    dataset: str | None,
     system: str | None,
     decoder: str | None,
     seed: int | None,
@@ -30,10 +31,10 @@ def provenance(
 ) -> dict[str, Any]:
     """Return the origin of a result; two runs of one commit on one machine give the same.
 
-    `system`, `decoder` and `seed` are None where a result has none, or several. `device` is `cpu`,
-    which becomes this machine's processor and its number of cores, or the description of an
-    accelerator. `more` holds what else names the result: target, split, tier. What passes, load
-    and time of day, belongs into timings alone and comes from `circumstances`.
+    `dataset`, `system`, `decoder` and `seed` are None where a result has none, or several.
+    `device` is `cpu`, which becomes this machine's processor and its number of cores, or the
+    description of an accelerator. `more` holds what else names the result: target, split, tier.
+    What passes, load and time of day, belongs into timings alone and comes from `circumstances`.
     """
     return {
         "dataset": dataset,
@@ -80,10 +81,11 @@ def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
             if key.strip() == "model name":
                 name = value.strip()
                 break
-    return f"cpu: {name}, {_cores()} cores"
+    return f"cpu: {name}, {cores()} cores"
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):  # Linux: a job of a cluster sees its own share only
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

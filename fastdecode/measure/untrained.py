@@ -20,11 +20,13 @@ def untrained_system(
     seed: int = 1,
     device: str = "cpu",
     precision: str = "fp32",
+    kind: Any = TransformerModel,
     **options: Any,
 ) -> System:
-    """Return a Transformer with random weights over `vocabulary` words, w0 to w…, of both sides.
+    """Return a model of random weights over `vocabulary` words, w0 to w…, of both sides.
 
-    `options` are further settings of fairseq's architecture, such as encoder_learned_pos=True.
+    `kind` is fairseq's Transformer or a class derived from it, `options` are further settings of
+    its architecture, such as encoder_learned_pos=True.
     """
     words = Dictionary()
     for number in range(vocabulary - EXTRA):
@@ -44,6 +46,6 @@ def untrained_system(
     task = SimpleNamespace(source_dictionary=words, target_dictionary=words)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = TransformerModel.build_model(arguments, task)
+        model = kind.build_model(arguments, task)
     model.to(device, DTYPES[precision]).eval()
     return System([model], words, words, device, precision)

@@ -1,29 +1,15 @@
 """Figures, drawn from tables alone: equal tables give equal files, byte for byte."""
 
 from collections.abc import Mapping
-from itertools import cycle
-from math import ceil
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from fastdecode.errors import UserError
-from fastdecode.files import write_aside
+from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
 
-# Line, marker and colour change together, so that curves can be told apart in black and white;
-# the colours (Okabe and Ito) also by readers who do not see all of them. A cycle of four beside two
-# of seven: it takes 28 curves until two look the same.
-LINES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-Style = tuple[str, str, str]  # line, marker, colour
-FONT_SIZE = 9  # points, at the width of a page
 MARKS = 8  # markers on a curve, about
-LEGEND_WIDTH = 96  # characters that fit below the panels at this size
 TIME_UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
 
@@ -44,16 +30,9 @@ def learning_curves(curves: Mapping[str, pd.DataFrame], out_svg: Path, out_png: 
             raise UserError(f"the learning curve of {label} {what}: train it again")
 
     unit, seconds = _time_unit(max(float(curve["seconds"].max()) for curve in curves.values()))
-    styles = zip(cycle(LINES), cycle(MARKERS), cycle(COLOURS), strict=False)
-    with (
-        mpl.style.context("default"),  # whatever the user's matplotlibrc says
-        mpl.rc_context({"font.size": FONT_SIZE, "svg.hashsalt": "fastdecode"}),
-    ):
-        columns = max(1, LEGEND_WIDTH // (max(map(len, curves)) + 8))  # 8: the piece of line
-        height = 4.8 + 0.2 * ceil(len(curves) / columns)  # inches: the panels and the legend
-        figure = Figure(figsize=(7, height), layout="constrained")
+    with canvas(4.8, out_svg, out_png) as figure:
         axes = figure.subplots(2, 2, sharex="col", sharey="row")
-        for style, (label, curve) in zip(styles, curves.items(), strict=False):
+        for style, (label, curve) in zip(styles(), curves.items(), strict=False):
             for row, column in enumerate(("valid_bleu", "valid_loss")):
                 _draw(axes[row, 0], curve["update"], curve[column], style, label)
                 _draw(axes[row, 1], curve["seconds"] / seconds, curve[column], style, label)
@@ -64,11 +43,7 @@ def learning_curves(curves: Mapping[str, pd.DataFrame], out_svg: Path, out_png: 
         axes[1, 0].set_xlabel("updates")
         axes[1, 1].set_xlabel(f"training time ({unit})")
         handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
-        with write_aside(out_svg) as part:
-            figure.savefig(part, format="svg", metadata={"Date": None})
-        with write_aside(out_png) as part:
-            figure.savefig(part, format="png", dpi=200)
+        legend_below(figure, handles, labels)
 
 
 def _draw(
@@ -87,7 +62,7 @@ def _draw(
         linewidth=1.2,
         label=label,
     )
-    axes.grid(color="0.9", linewidth=0.6)
+    axes.grid(**GRID)
 
 
 def _time_unit(longest: float) -> tuple[str, float]:

@@ -7,8 +7,9 @@ from statistics import fmean, stdev
 import pandas as pd
 
 from fastdecode.errors import UserError
-from fastdecode.report.tidy import SETTING
+from fastdecode.measure.disturbance import DRIFT, OTHERS
 
+SETTING = ("tier", "scenario", "device", "threads", "precision")  # of all times in a table
 NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
 SCORES = {"bleu": "BLEU", "chrf": "chrF", "tokenised_bleu": "tokenised BLEU"}
@@ -19,7 +20,8 @@ COLUMNS = [
 ]
 NOTES = {
     "±": "±: standard deviation over seeds.",
-    "†": "†: the machine was disturbed, medians of repeats differ by more than 10%.",
+    "†": f"†: the machine was disturbed: medians of repeats differ by more than {DRIFT:.0%}, or "
+    f"other processes used more than {OTHERS} cores.",
     NOT_MEASURED: f"{NOT_MEASURED}: not measured.",
 }
 ESCAPES = str.maketrans(
@@ -35,6 +37,7 @@ ESCAPES = str.maketrans(
         "±": r"$\pm$",
         "†": r"$^\dagger$",
         "–": "--",
+        "−": "$-$",
     }
 )
 
@@ -80,16 +83,52 @@ def systems_table(
     base = _by_seed(measured.get(denominator, tidy.iloc[:0]), "latency_median")
     lines = [_line(key, measured.get(key), base) for key in rows or measured]
     frame = pd.DataFrame(lines, columns=COLUMNS, dtype=str).fillna("")
-    text = "".join(frame.to_numpy().ravel())
-    target, system, decoder = denominator
     caption = [
         f"{dataset}, {split}.",
-        f"Speed-up over {system} ({target}) with {decoder}"
-        + ("." if base else ", which was not timed here."),
+        f"Speed-up over {named(denominator)}" + ("." if base else ", which was not timed here."),
         *comparison,
-        *(note for mark, note in NOTES.items() if mark in text),
+        *notes(frame),
     ]
     return Table(frame, " ".join(caption))
+
+
+def plainest_speeds(tidy: pd.DataFrame) -> pd.DataFrame:
+    """Leave out all speeds but those of the reference tier, a sentence at a time, fewest threads.
+
+    What is no speed stays. systems_table can compare what is left.
+    """
+    plain = (tidy["tier"] == "reference") & (tidy["scenario"] == "S1")
+    timed = tidy[plain & (tidy["metric"] == "latency_median")]  # memory has a number of threads too
+    fewest = min(map(int, timed["threads"]), default=0)
+    return tidy[(tidy["tier"] == "") | (plain & (tidy["threads"] == str(fewest)))]
+
+
+def named(key: Key) -> str:
+    """Return how a caption calls a row."""
+    target, system, decoder = key
+    return f"{system} ({target}) with {decoder}"
+
+
+def notes(frame: pd.DataFrame) -> list[str]:
+    """Return what a caption says about the marks in the table."""
+    text = "".join(frame.to_numpy().ravel())
+    return [note for mark, note in NOTES.items() if mark in text]
+
+
+def millions(count: str) -> str:
+    """Return a number of parameters as it is printed."""
+    return f"{int(count) / 1e6:.2f} M"
+
+
+def only(rows: pd.DataFrame, column: str) -> str:
+    """Return the one value of a column; raise UserError if it has several."""
+    values = rows[column].unique().tolist()
+    if len(values) > 1:
+        raise UserError(
+            f"one table cannot hold different values of {column} "
+            f"({' and '.join(map(str, sorted(values)))}): make a table of each"
+        )
+    return str(values[0])
 
 
 def to_markdown(frame: pd.DataFrame, caption: str) -> str:
@@ -137,8 +176,8 @@ def _line(key: Key, group: pd.DataFrame | None, base_times: Sequence[float]) -> 
     speed_up = f"×{fmean(base_times) / fmean(times):.2f}" if base_times and times else NOT_MEASURED
     return {
         **names,
-        "layers": _only(group, "layers"),
-        "parameters": f"{int(_only(group, 'parameters')) / 1e6:.2f} M",
+        "layers": only(group, "layers"),
+        "parameters": millions(only(group, "parameters")),
         "seeds": str(group["seed"].nunique()),
         **{name: _mean(_by_seed(group, metric)) for metric, name in SCORES.items()},
         "ms per sentence": _mean(times) + ("†" if disturbed else ""),
@@ -151,7 +190,7 @@ def _comparison(tidy: pd.DataFrame) -> list[str]:
     parts = []
     speeds = tidy[tidy["tier"] != ""]
     if not speeds.empty:
-        tier, scenario, device, threads, precision = (_only(speeds, name) for name in SETTING)
+        tier, scenario, device, threads, precision = (only(speeds, name) for name in SETTING)
         parts.append(
             f"Median times: {tier} tier, scenario {scenario}, {device}, threads {threads}, "
             f"{precision}."
@@ -159,18 +198,8 @@ def _comparison(tidy: pd.DataFrame) -> list[str]:
     for metric, name in SCORES.items():
         scores = tidy[tidy["metric"] == metric]
         if not scores.empty:
-            parts.append(f"{name}: {_only(scores, 'signature')}.")
+            parts.append(f"{name}: {only(scores, 'signature')}.")
     return parts
-
-
-def _only(rows: pd.DataFrame, column: str) -> str:
-    values = rows[column].unique().tolist()
-    if len(values) > 1:
-        raise UserError(
-            f"one table cannot hold different values of {column} "
-            f"({' and '.join(map(str, sorted(values)))}): make a table of each"
-        )
-    return str(values[0])
 
 
 def _by_seed(group: pd.DataFrame, metric: str) -> list[float]:
@@ -191,6 +220,5 @@ def _mean(values: Sequence[float]) -> str:
 def _numeric(cells: "pd.Series[str]") -> bool:
     """Whether every cell is a number, but for those that say that there is none."""
     return all(
-        cell[:1].isdigit() or cell[:1] == "×" or cell in ("", NOT_RUN, NOT_MEASURED)
-        for cell in cells
+        cell.lstrip("+−×")[:1].isdigit() or cell in ("", NOT_RUN, NOT_MEASURED) for cell in cells
     )

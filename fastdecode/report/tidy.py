@@ -11,7 +11,7 @@ from fastdecode.files import open_to_write, read_json
 
 MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
 SHAPE = ("family", "layers", "parameters")  # what its train.json says about it
-SETTING = ("tier", "scenario", "device", "threads", "precision")  # how a speed was measured
+SETTING = ("tier", "scenario", "batch", "device", "threads", "precision")  # how speed was measured
 COLUMNS = [
     "run",  # name of the configuration
     "dataset",
@@ -29,30 +29,37 @@ COLUMNS = [
     "commit",
 ]
 TRAINING_UNITS = {"updates": "updates", "epochs": "epochs", "seconds": "s"}
-LATENCY_UNITS = {
-    "mean": "ms",
-    "median": "ms",
-    "p90": "ms",
-    "p99": "ms",
-    "sd": "ms",
+LATENCY_UNITS = {  # a batch is one line in S1
+    **dict.fromkeys(("mean", "median", "p90", "p99", "sd"), "ms/batch"),
     "n": "samples",
     "tokens": "tokens/line",
-    "passes": "passes/line",
+    "passes": "passes/batch",
     "disturbed": "1 if so",
+    "bytes_per_pass": "bytes",
+    "floor_fraction": "of the median",
 }
+STAGE_UNIT = "ms/line"
+THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
+MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}
+MEGABYTE = 1e6  # the unit of memory, MB
 
 Row = dict[str, Any]
 
 
 def gather(
-    run: str, training: Iterable[Path], quality: Iterable[Path], latency: Iterable[Path]
+    run: str,
+    training: Iterable[Path],
+    quality: Iterable[Path],
+    latency: Iterable[Path],
+    memory: Iterable[Path],
 ) -> pd.DataFrame:
-    """Read train.json, quality.json and latency.json files into one frame with COLUMNS.
+    """Read train.json, quality.json, latency and memory files into one frame with COLUMNS.
 
     The values are floats; all else is text, and empty where it means nothing: the decoder of a
-    training time, the tier of a BLEU. Metrics are named `train_…`, as in quality.json, and
-    `latency_…`. Family, layers and parameters come from the train.json of the same dataset,
-    target, system and seed.
+    training time, the tier of a BLEU. Metrics are named `train_…`, as in quality.json, `latency_…`,
+    `latency_stage_…`, `throughput_…` and `memory_…`. The batch size is 1 in scenario S1; memory at
+    batch size 1 is of S1, all other of Smax. Family, layers and parameters come from the train.json
+    of the same dataset, target, system and seed.
 
     Raises UserError where that is missing, where a file lacks a key, and where two files give the
     same value.
@@ -65,6 +72,7 @@ def gather(
             rows.append((path, row))
     rows += [(path, row) for path in quality for row in _rows(path, _quality_rows)]
     rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
+    rows += [(path, row) for path in memory for row in _rows(path, _memory_rows)]
 
     seen: dict[tuple[str, ...], Path] = {}
     for path, row in rows:
@@ -130,18 +138,34 @@ def _quality_rows(document: Row) -> Iterator[Row]:
 
 
 def _latency_rows(document: Row) -> Iterator[Row]:
-    origin = document["provenance"]
     for timed in document["rows"]:
+        every = {**document["provenance"], **timed}
         for metric, unit in LATENCY_UNITS.items():
-            yield {
-                **_origin({**origin, **timed}),
-                "decoder": timed["decoder"],
-                "split": origin["split"],
-                "metric": f"latency_{metric}",
-                "value": float(timed[metric]),
-                "unit": unit,
-                **{key: origin[key] for key in SETTING},
-            }
+            yield _speed(every, f"latency_{metric}", timed[metric], unit)
+        for stage, value in timed["stages"].items():
+            yield _speed(every, f"latency_stage_{stage}", value, STAGE_UNIT)
+        if every["scenario"] == "Smax":
+            for counted, unit in THROUGHPUT_UNITS.items():
+                yield _speed(every, f"throughput_{counted}", timed[f"{counted}_per_second"], unit)
+
+
+def _memory_rows(document: Row) -> Iterator[Row]:
+    for measured in document["rows"]:
+        alone = measured["batch"] == 1
+        every = {**document["provenance"], **measured, "scenario": "S1" if alone else "Smax"}
+        if alone:
+            yield _speed(every, "memory_loaded", measured["loaded"] / MEGABYTE, "MB")
+        for metric, key in MEMORY_KEYS.items():
+            if key in measured:  # no peak where it did not fit, no allocator's on a CPU
+                yield _speed(every, metric, measured[key] / MEGABYTE, "MB")
+
+
+def _speed(every: Row, metric: str, value: float, unit: str) -> Row:
+    return {
+        **_origin(every),
+        **{key: every[key] for key in ("decoder", "split", *SETTING)},
+        **{"metric": metric, "value": float(value), "unit": unit},
+    }
 
 
 def _origin(provenance: Row) -> Row:

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ import pytest
 
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.quality import quality
+from fastdecode.measure.quality import quality, split_compounds
 from fastdecode.translation import Translation
 
 REFERENCE = [
@@ -32,6 +33,8 @@ TOKENS = [
     "zwei Kinder spielen am U @-@ Bahn@@ hof .",
 ]
 WORDS = [line.replace("@@ ", "") for line in TOKENS]
+SPLIT = [line.replace("@-@", "@ ##AT##-##AT## @") for line in WORDS]
+SPLIT_TOKENISED = [line.replace("@-@", "@ ##AT##-##AT## @") for line in TOKENISED]
 RIGHT = [
     [REFERENCE[0]],
     ["Ein Mann fährt ein Fahrrad.", REFERENCE[1]],
@@ -81,6 +84,7 @@ def sacrebleu(folder: Path, hypotheses: list[str], *references: list[str], more:
         ("bleu", True, TEXTS, [REFERENCE], "-m bleu --lowercase"),
         ("chrf", True, TEXTS, [REFERENCE], "-m chrf --chrf-lowercase"),
         ("tokenised_bleu", False, WORDS, [TOKENISED], "-m bleu --tokenize none --force"),
+        ("compound_split_bleu", False, SPLIT, [SPLIT_TOKENISED], "-m bleu -tok none --force"),
     ],
 )
 def test_scores_are_those_of_the_sacrebleu_command(
@@ -127,6 +131,50 @@ def test_perfect_translations() -> None:
         assert metrics[name]["value"] == pytest.approx(100)
     assert metrics["length_ratio"]["value"] == 1
     assert metrics["among_references"]["value"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "split"),
+    [
+        ("U-Bahn und Zug", "U ##AT##-##AT## Bahn und Zug"),
+        ("auf- und ab - oder -an", "auf- und ab - oder -an"),  # a hyphen inside a token alone
+        ("vor-mit-nach", "vor ##AT##-##AT## mit ##AT##-##AT## nach"),
+        ("x-y-z", "x ##AT##-##AT## y-z"),  # y is spent
+        ("U @-@ Bahn", "U @ ##AT##-##AT## @ Bahn"),
+        ("10\u00a0-\u00a020", "10\u00a0 ##AT##-##AT## \u00a020"),  # spaces of other kinds are none
+        ("", ""),
+    ],
+)
+def test_compounds_are_split_as_perl_does(line: str, split: str) -> None:
+    assert split_compounds([line]) == [split]
+    perl = shutil.which("perl")
+    if perl is not None:
+        script = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
+        done = subprocess.run(
+            [perl, "-ple", script], input=line + "\n", capture_output=True, text=True, check=True
+        )
+        assert done.stdout == split + "\n"
+
+
+def test_split_compounds_change_the_score() -> None:
+    metrics = score()
+    assert metrics["compound_split_bleu"]["value"] > metrics["tokenised_bleu"]["value"]
+    assert "tok:none" in metrics["compound_split_bleu"]["signature"]
+
+
+def test_every_family_of_metrics_is_there() -> None:
+    metrics = score()
+    assert metrics["lines_by_length/1-10"]["value"] == 3
+    assert metrics["bleu_by_length/1-10"] == metrics["bleu"]
+    assert metrics["precision1_all"]["value"] == (7 + 6 + 7) / (9 + 6 + 8)
+    assert metrics["precision1_last5"]["value"] == (3 + 5 + 5) / 15
+
+
+def test_repetitions_are_of_pieces() -> None:
+    tokens = ["A A@@ A@@ b", TOKENS[1], TOKENS[2]]
+    metrics = score(tokens=tokens)
+    pieces = sum(len(line.split()) for line in tokens)
+    assert metrics["repetition_rate"] == {"value": 1 / pieces, "unit": "share", "signature": None}
 
 
 def test_counts_and_shares() -> None:

@@ -4,7 +4,15 @@ import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.report.tables import NOT_RUN, Key, Table, systems_table, to_latex, to_markdown
+from fastdecode.report.tables import (
+    NOT_RUN,
+    Key,
+    Table,
+    plainest_speeds,
+    systems_table,
+    to_latex,
+    to_markdown,
+)
 from fastdecode.report.tidy import COLUMNS
 
 BASE: Key = ("raw", "base", "beam5")
@@ -124,6 +132,27 @@ def test_speeds_of_different_settings_are_not_compared(column: str, other: str) 
     odd = value(("raw", "odd", "beam5"), "latency_median", 1.0, **{column: other})
     with pytest.raises(UserError, match=rf"different values of {column} \({other}|and {other}\)"):
         table([*ROWS, odd])
+
+
+def test_the_plainest_speeds_can_be_compared() -> None:
+    more = [
+        value(BASE, "latency_median", 1.0, tier="optimised"),
+        value(BASE, "latency_median", 2.0, scenario="Smax"),
+        value(BASE, "latency_median", 3.0, threads="12"),
+        value(BASE, "latency_median", 4.0, threads="2"),
+        value(BASE, "memory_peak", 5.0, **SPEED),  # with one thread, whatever was timed
+    ]
+    timed = [row for row in ROWS if row["metric"] != "latency_median"] + more
+    tidy = pd.DataFrame(ROWS + more, columns=COLUMNS)
+    assert (
+        cells(table(plainest_speeds(tidy).to_dict("records")), "base")["ms per sentence"] == "80.00"
+    )
+    tidy = pd.DataFrame(timed, columns=COLUMNS)
+    assert (
+        cells(table(plainest_speeds(tidy).to_dict("records")), "base")["ms per sentence"] == "4.00"
+    )
+    untimed = tidy[tidy["tier"] != "reference"]
+    assert set(table(plainest_speeds(untimed).to_dict("records")).frame["speed-up"]) == {"–"}
 
 
 def test_quality_from_another_device_is_no_speed() -> None:

@@ -1,18 +1,24 @@
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json, read_lines, write_json
-from fastdecode.measure.latency import Sample, write_latency
+from fastdecode.measure.latency import Sample, Series
+from fastdecode.measure.summary import Timings, write_latency
 from fastdecode.report.tidy import COLUMNS, gather, read_tidy, write_tidy
 
 ORIGIN = {"dataset": "toy", "target": "raw", "system": "base", "seed": 1, "device": "cpu: X"}
-SPEED = {"tier": "reference", "scenario": "S1", "threads": 1, "precision": "fp32"}
+SPEED = {"tier": "reference", "scenario": "S1", "threads": 1}
 SUMMARY = {
+    **{"batch": 1, "precision": "fp32"},
     **{"mean": 5.5, "median": 5.25, "p90": 7.0, "p99": 9.0, "sd": 0.1 + 0.2, "n": 150},
     **{"tokens": 12.5, "passes": 13.0, "disturbed": False},
+    **{"bytes_per_pass": 1_000_000, "floor_fraction": 0.25},
+    **{"stages": {"decode": 5.0, "unaccounted": 0.5}},
 }
 
 
@@ -39,14 +45,33 @@ def quality(path: Path, **origin: Any) -> Path:
     return path
 
 
-def latency(path: Path, **origin: Any) -> Path:
+def measured(path: Path, rows: list[dict[str, Any]], **origin: Any) -> Path:
+    """Write rows for each of two decoders, whose origin is the file's."""
     more = {"system": None, "seed": None, "split": "test", "commit": "c0ffee"}
     rows = [
-        {"target": "raw", "system": "base", "seed": 1, "decoder": decoder, **SUMMARY}
+        {"target": "raw", "system": "base", "seed": 1, "decoder": decoder, **row}
         for decoder in ("beam5", "greedy")
+        for row in rows
     ]
-    write_json(path, {"provenance": {**ORIGIN, **more, **SPEED, **origin}, "rows": rows})
+    write_json(path, {"provenance": {**ORIGIN, **more, **origin}, "rows": rows})
     return path
+
+
+def latency(path: Path, **origin: Any) -> Path:
+    return measured(path, [SUMMARY], **{**SPEED, **origin})
+
+
+def sweep(path: Path) -> Path:
+    rates = {"sentences_per_second": 80.0, "tokens_per_second": 960.0}
+    rows = [{**SUMMARY, **rates, "batch": batch} for batch in (8, 32)]
+    return measured(path, rows, **{**SPEED, "scenario": "Smax"})
+
+
+def memory(path: Path, **more: Any) -> Path:
+    row = {"tier": "reference", "precision": "int8", "start": 1, "loaded": 250_000_000}
+    rows = [{**row, "batch": batch, "peak": batch * 10**6, **more} for batch in (1, 8)]
+    rows.append({**row, "batch": 32, "left_out": "memory is full"})
+    return measured(path, rows, threads=1)
 
 
 def test_one_value_a_row(tmp_path: Path) -> None:
@@ -55,10 +80,12 @@ def test_one_value_a_row(tmp_path: Path) -> None:
         [training(tmp_path / "train.json")],
         [quality(tmp_path / "quality.json")],
         [latency(tmp_path / "latency.json")],
+        [memory(tmp_path / "memory.json")],
     )
     assert list(tidy.columns) == COLUMNS
     assert tidy["metric"].value_counts().to_dict()["latency_median"] == 2
-    assert len(tidy) == 3 + 2 + 2 * 9
+    assert len(tidy) == 3 + 2 + 2 * (11 + 2) + 2 * 3
+    assert not tidy["unit"].eq("").any()
     assert set(tidy["family"]) == {"autoregressive"}
     assert set(tidy["parameters"]) == {"1234567"}
 
@@ -69,27 +96,74 @@ def test_one_value_a_row(tmp_path: Path) -> None:
         **{"decoder": "beam5", "split": "test", "metric": "bleu", "value": 33.3333333333333357},
         **{"unit": "BLEU", "signature": "nrefs:1|case:mixed", "device": "cpu: X"},
         **{"tier": "", "scenario": "", "threads": "", "precision": "", "commit": "c0ffee"},
+        **{"batch": ""},
     }
     greedy = tidy[(tidy["metric"] == "latency_p99") & (tidy["decoder"] == "greedy")].iloc[0]
-    assert (greedy["value"], greedy["unit"], greedy["tier"]) == (9.0, "ms", "reference")
+    assert (greedy["value"], greedy["unit"], greedy["tier"]) == (9.0, "ms/batch", "reference")
     assert (greedy["threads"], greedy["precision"], greedy["scenario"]) == ("1", "fp32", "S1")
+    assert greedy["batch"] == "1"
     seconds = tidy[tidy["metric"] == "train_seconds"].iloc[0]
     assert (seconds["value"], seconds["unit"], seconds["split"]) == (61.5, "s", "")
 
 
+def speeds(tidy: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:
+    """Return the values of greedy's metric by scenario and batch."""
+    rows = tidy[(tidy["metric"] == metric) & (tidy["decoder"] == "greedy")]
+    return dict(zip(zip(rows["scenario"], rows["batch"], strict=True), rows["value"], strict=True))
+
+
+def test_speeds_of_every_batch_size_with_stages_and_throughput(tmp_path: Path) -> None:
+    tidy = gather(
+        *("demo", [training(tmp_path / "train.json")], []),
+        *([latency(tmp_path / "latency.json"), sweep(tmp_path / "sweep.json")], []),
+    )
+    everywhere = [("S1", "1"), ("Smax", "8"), ("Smax", "32")]
+    assert speeds(tidy, "latency_median") == dict.fromkeys(everywhere, 5.25)
+    assert speeds(tidy, "latency_floor_fraction") == dict.fromkeys(everywhere, 0.25)
+    assert speeds(tidy, "latency_stage_unaccounted") == dict.fromkeys(everywhere, 0.5)
+    assert speeds(tidy, "throughput_sentences") == dict.fromkeys(everywhere[1:], 80)
+    assert speeds(tidy, "throughput_tokens") == dict.fromkeys(everywhere[1:], 960)
+    units = dict(zip(tidy["metric"], tidy["unit"], strict=True))
+    assert units["latency_stage_decode"] == "ms/line"
+    assert units["throughput_tokens"] == "tokens/s"
+
+
+def test_memory_in_megabytes(tmp_path: Path) -> None:
+    trained = [training(tmp_path / "train.json")]
+    tidy = gather("demo", trained, [], [], [memory(tmp_path / "memory.json")])
+    assert speeds(tidy, "memory_loaded") == {("S1", "1"): 250}
+    assert speeds(tidy, "memory_peak") == {("S1", "1"): 1, ("Smax", "8"): 8}  # 32 did not fit
+    assert speeds(tidy, "memory_allocator_peak") == {}
+    rows = tidy[tidy["metric"] == "memory_peak"]
+    assert set(zip(rows["unit"], rows["threads"], rows["precision"], strict=True)) == {
+        ("MB", "1", "int8")
+    }
+    on_gpu = [memory(tmp_path / "gpu.json", allocator_peak=2_500_000, allocator_reserved=3)]
+    tidy = gather("demo", trained, [], [], on_gpu)
+    assert speeds(tidy, "memory_allocator_peak") == {("S1", "1"): 2.5, ("Smax", "8"): 2.5}
+
+
 def test_what_the_latency_measurement_writes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "latency.json"
-    timed = {"a": {"target": "raw", "system": "base", "decoder": "beam5", "seed": 1}}
-    samples = [Sample("a", repeat, 0, 8.0, 5, 6) for repeat in range(3)]
-    origin = read_json(latency(tmp_path / "other.json"))["provenance"]
-    write_latency(path, tmp_path / "latency.csv", origin, timed, samples)
-    tidy = gather("demo", [training(tmp_path / "train.json")], [], [path])
+    labels = {"target": "raw", "system": "base", "decoder": "beam5", "seed": 1, "tier": "reference"}
+    labels |= {"precision": "fp32", "bytes_per_pass": 500_000}
+    samples = [Sample("a", 8, repeat, 0, 8.0, 8, 40, 6) for repeat in range(3)]
+    series = [Series("a", 8, samples, Counter({"decode": 0.096}))]
+    timings = Timings([0], [], {"a": labels}, series, series)
+    origin = read_json(latency(tmp_path / "other.json", scenario="Smax"))["provenance"]
+    write_latency(path, tmp_path / "latency.csv", origin, timings, bandwidth=10.0)
+    tidy = gather("demo", [training(tmp_path / "train.json")], [], [path], [])
     values = dict(zip(tidy["metric"], tidy["value"], strict=True))
     assert (values["latency_median"], values["latency_passes"], values["latency_n"]) == (8, 6, 3)
+    assert values["latency_floor_fraction"] == pytest.approx(0.3 / 8)
+    assert values["latency_stage_decode"] == pytest.approx(4)
+    assert values["throughput_sentences"] == pytest.approx(1000)
 
 
 def test_the_csv_keeps_every_digit(tmp_path: Path) -> None:
-    tidy = gather("demo", [training(tmp_path / "t.json")], [], [latency(tmp_path / "latency.json")])
+    tidy = gather(
+        "demo", [training(tmp_path / "t.json")], [], [latency(tmp_path / "latency.json")], []
+    )
     write_tidy(tmp_path / "tidy.csv", tidy)
     again = read_tidy(tmp_path / "tidy.csv")
     assert again.equals(tidy)
@@ -103,26 +177,26 @@ def test_a_measurement_needs_its_training(tmp_path: Path) -> None:
             "demo",
             [training(tmp_path / "train.json")],
             [quality(tmp_path / "quality.json", seed=2)],
-            [],
+            *([], []),
         )
 
 
 def test_no_value_counts_twice(tmp_path: Path) -> None:
     trained = [training(tmp_path / "train.json")]
     timed = [latency(tmp_path / "a.json"), latency(tmp_path / "b.json", tier="optimised")]
-    gather("demo", trained, [], timed)
+    gather("demo", trained, [], timed, [])
     with pytest.raises(UserError, match=r"a.json and .*c.json both give toy raw base 1 beam5"):
-        gather("demo", trained, [], [*timed, latency(tmp_path / "c.json")])
+        gather("demo", trained, [], [*timed, latency(tmp_path / "c.json")], [])
 
 
-@pytest.mark.parametrize("key", ["tier", "split", "precision", "commit"])
+@pytest.mark.parametrize("key", ["tier", "split", "threads", "commit"])
 def test_a_file_that_lacks_a_key_is_named(tmp_path: Path, key: str) -> None:
     path = latency(tmp_path / "latency.json")
     document = read_json(path)
     del document["provenance"][key]
     write_json(path, document)
     with pytest.raises(UserError, match=rf"latency.json: it has no '{key}'"):
-        gather("demo", [training(tmp_path / "train.json")], [], [path])
+        gather("demo", [training(tmp_path / "train.json")], [], [path], [])
 
 
 def test_another_csv_is_refused(tmp_path: Path) -> None:

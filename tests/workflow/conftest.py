@@ -24,7 +24,10 @@ RUN = {
     "decoders": ["beam5", "greedy"],
     "speedup_over": {"reference": "raw/transformer-big/beam5"},
     "definitions": "own",
-    "latency": {"lines": 3, "warmup": 1, "repeats": 2},
+    "latency": {
+        **{"threads": [1], "lines": 3, "batches": [2, 4, 50], "batch_lines": 8},
+        **{"warmup": 1, "repeats": 2},
+    },
 }
 TRAINING = {"max_epochs": 3, "batch_tokens": 256, "lr": 3e-3, "warmup_updates": 10, "average": 2}
 

@@ -74,11 +74,35 @@ def test_the_report_has_every_system(finished: Workplace) -> None:
     assert "not run in this configuration" in table  # transformer-12-1
     assert (folder / "systems.micro.test.tex").read_text().startswith(r"\begin{table}")
     assert (folder / "learning_curves.png").stat().st_size > 10_000
-    samples = pd.read_csv(folder / "latency/micro.test.samples.csv")
-    assert len(samples) == 4 * 3 * 2  # decoders × lines × repeats
     measurements = pd.read_csv(folder / "measurements.csv")
     assert set(measurements["system"]) == {"transformer-big", "transformer"}
     assert (folder / "data.csv").exists()
+
+
+def test_speed_and_memory_of_every_decoder(finished: Workplace) -> None:
+    folder = finished.path("report/micro")
+    single = pd.read_csv(folder / "latency/micro.test.reference.S1.threads1.samples.csv")
+    assert len(single) == 4 * 3 * 2  # decoders × lines × repeats
+    sweep = pd.read_csv(folder / "latency/micro.test.reference.Smax.threads1.samples.csv")
+    assert sweep.groupby("batch").size().to_dict() == {2: 4 * 4 * 2, 4: 4 * 2 * 2}
+    files = sorted(path.name for path in folder.glob("latency/*.json"))
+    assert [name.split(".")[2:5] for name in files] == [
+        *(["reference", "S1", "threads1"], ["reference", "Smax", "threads1"]),
+    ]
+    machine = json.loads((folder / "machine.json").read_text())
+    document = json.loads((folder / "latency" / files[1]).read_text())
+    assert document["bandwidth"] == machine["bandwidth"]["1"] > 0.1
+    assert document["left_out"][0]["batch"] == 50
+
+    measurements = pd.read_csv(folder / "measurements.csv")
+    speeds = measurements[measurements["tier"] == "reference"]
+    counts = speeds.groupby(["scenario", "batch"])["metric"].value_counts()
+    for setting in (("S1", 1), ("Smax", 2), ("Smax", 4)):
+        for metric in ("latency_median", "latency_floor_fraction", "latency_stage_decode"):
+            assert counts[*setting, metric] == 4, (setting, metric)
+        assert counts[*setting, "memory_peak"] == 4
+    assert counts["Smax", 4, "throughput_tokens"] == 4
+    assert (speeds["value"] > -1).all()
 
 
 def test_a_finished_run_has_nothing_to_do(finished: Workplace) -> None:

@@ -51,11 +51,32 @@ def corpus_file(wildcards, split, side, kind=""):
     return f"{RESULTS}/corpora/{name}/{split}{kind}.{language}.gz"
 
 
+def quality_baseline():
+    """Return target/system/decoder of what every system's quality is tested against."""
+    return CONFIG.run.speedup_over.reference
+
+
 def training_text(wildcards, side):
     """Return the BPE training text of a target side: raw, or what a teacher wrote."""
     if side == "source" or wildcards.target == RAW:
         return f"{RESULTS}/{wildcards.dataset}/bpe/train.{side}.gz"
     return f"{RESULTS}/{wildcards.dataset}/{wildcards.target}/train.target.gz"
+
+
+ASSETS = {"lattice": ("lattice", ["tables", "lengths.json"])}  # by family: a folder, its files
+
+
+def assets_of(dataset, target, system):
+    """Return the folder of what a system's family needs beside its models, or None."""
+    family = CONFIG.family_of[system]
+    return f"{RESULTS}/{dataset}/{target}/{ASSETS[family][0]}" if family in ASSETS else None
+
+
+def asset_files(dataset, target, system):
+    """Return the files in that folder."""
+    folder = assets_of(dataset, target, system)
+    names = ASSETS[CONFIG.family_of[system]][1] if folder else []
+    return [f"{folder}/{name}" for name in names]
 
 
 def provenance_of(wildcards, **more):

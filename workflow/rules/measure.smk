@@ -1,4 +1,6 @@
-"""Measuring: quality from a translations file, latency of all decoders in one process."""
+"""Measuring: quality from translations files, speed and memory of all decoders side by side."""
+
+from fastdecode.provenance import cores
 
 
 def right_translations(wildcards):
@@ -27,43 +29,155 @@ rule measure_quality:
         "../scripts/measure_quality.py"
 
 
-def timed_systems(wildcards):
-    """Return the models of the first seed whose decoders are timed side by side."""
-    first = CONFIG.run.seeds[0]
+def translated(wildcards):
+    """Return the translations of a split by every reported model and decoder."""
     return [
-        model
+        model_file(model, f"{wildcards.split}.{decoder}.jsonl.gz")
         for model in CONFIG.selected()
-        if model.dataset == wildcards.dataset and model.seed == first
+        if model.dataset == wildcards.dataset
+        for decoder in CONFIG.decoders_of(model.system)
+    ]
+
+
+rule compare_quality:
+    input:
+        translations=translated,
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/significance/{{dataset}}.{{split}}.json",
+    params:
+        baseline=quality_baseline(),
+        language=lambda w: corpus_of(w).target,
+        lowercase=lambda w: corpus_of(w).lowercase,
+    message:
+        "Testing the quality of every system on {wildcards.split} of {wildcards.dataset} against {params.baseline}"
+    script:
+        "../scripts/compare_quality.py"
+
+
+def timed(dataset, tier=None):
+    """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
+    return [
+        {
+            "target": model.target,
+            "system": model.system,
+            "seed": model.seed,
+            "decoder": name,
+            "tier": CONFIG.decoders[name].tier,
+            "precision": CONFIG.decoders[name].precision(CONFIG.run.precision),
+            "family": CONFIG.family_of[name],
+            "settings": CONFIG.decoders[name].model_dump(),
+            "checkpoint": model_file(model, "checkpoint.pt"),
+        }
+        for model in CONFIG.selected()
+        if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
+        for name in CONFIG.decoders_of(model.system)
+        if tier in (None, CONFIG.decoders[name].tier)
+    ]
+
+
+def checkpoints(dataset, tier=None):
+    """Return the checkpoints of all timed systems, each once."""
+    return list(dict.fromkeys(entry["checkpoint"] for entry in timed(dataset, tier)))
+
+
+def timed_threads():
+    """Return the numbers of threads that are measured, as file names have them."""
+    chosen = [str(count) for count in CONFIG.run.latency.threads]
+    if CONFIG.run.device == "cuda":
+        return chosen[:1]
+    # "all" is left out where it would be a number that is measured anyway
+    return [count for count in chosen if count != "all" or str(cores()) not in chosen]
+
+
+def test_splits():
+    """Return (dataset, split) of everything that is tested."""
+    return [
+        (name, split) for name, row in CONFIG.datasets.items() for split in row.tests
+    ]
+
+
+def latency_files():
+    """Return the timings of the run: of each tier that it decodes in."""
+    return [
+        f"{REPORT}/latency/{dataset}.{split}.{tier}.{scenario}.threads{threads}.json"
+        for dataset, split in test_splits()
+        for tier in ("reference", "optimised")
+        if timed(dataset, tier)
+        for scenario in CONFIG.run.latency.scenarios
+        for threads in timed_threads()
+    ]
+
+
+def memory_files():
+    """Return the memory measurements of the run."""
+    return [
+        f"{REPORT}/memory/{dataset}.{split}.json" for dataset, split in test_splits()
     ]
 
 
 # threads: workflow.cores, so that no other job runs beside a timing.
+rule measure_machine:
+    output:
+        f"{REPORT}/machine.json",
+    threads: workflow.cores
+    resources:
+        gpu=int(CONFIG.run.device == "cuda"),
+    params:
+        device=CONFIG.run.device,
+        threads=timed_threads(),
+    message:
+        "Measuring the memory bandwidth and matrix throughput of this machine"
+    script:
+        "../scripts/measure_machine.py"
+
+
 rule measure_latency:
     input:
-        checkpoints=lambda w: [model_file(m, "checkpoint.pt") for m in timed_systems(w)],
+        checkpoints=lambda w: checkpoints(w.dataset, w.tier),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
+        machine=f"{REPORT}/machine.json",
     output:
-        summary=f"{REPORT}/latency/{{dataset}}.{{split}}.json",
-        samples=f"{REPORT}/latency/{{dataset}}.{{split}}.samples.csv",
+        summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
+        samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.samples.csv",
+    wildcard_constraints:
+        tier="reference|optimised",
+        scenario="S1|Smax",
+        threads=r"all|\d+",
     threads: workflow.cores
     resources:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
-        models=lambda w: [asdict(model) for model in timed_systems(w)],
-        decoders=lambda w: {
-            model.system: {
-                name: CONFIG.decoders[name].model_dump()
-                for name in CONFIG.decoders_of(model.system)
-            }
-            for model in timed_systems(w)
-        },
-        family=CONFIG.family_of,
-        latency=CONFIG.run.latency.model_dump(),
+        entries=lambda w: timed(w.dataset, w.tier),
+        latency=CONFIG.run.latency.model_dump(exclude={"scenarios", "threads"}),
         device=CONFIG.run.device,
+        precision=CONFIG.run.precision,
     message:
-        "Timing every decoder on {wildcards.split} of {wildcards.dataset}, one sentence at a time"
+        "Timing the {wildcards.tier} tier on {wildcards.split} of {wildcards.dataset}: {wildcards.scenario}, threads: {wildcards.threads}"
     script:
         "../scripts/measure_latency.py"
+
+
+rule measure_memory:
+    input:
+        checkpoints=lambda w: checkpoints(w.dataset),
+        data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
+        codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
+        lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
+    output:
+        f"{REPORT}/memory/{{dataset}}.{{split}}.json",
+    resources:
+        gpu=int(CONFIG.run.device == "cuda"),
+    params:
+        text=text_of,
+        entries=lambda w: timed(w.dataset),
+        latency=CONFIG.run.latency.model_dump(exclude={"threads", "repeats"}),
+        device=CONFIG.run.device,
+        precision=CONFIG.run.precision,
+    message:
+        "Measuring the memory that every decoder takes on {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/measure_memory.py"

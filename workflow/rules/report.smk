@@ -1,5 +1,18 @@
 """From measurements to tables and figures, which are drawn from CSV files alone."""
 
+LATENCY_FIGURES = {
+    "latency_by_length": "latency by output length",
+    "speedup_distribution": "speed-up line by line",
+    "stages": "where the time goes",
+}
+
+
+wildcard_constraints:
+    tier="reference|optimised",
+    scenario="S1|Smax",
+    threads=r"all|\d+",
+    figure=any_of(LATENCY_FIGURES),
+
 
 def report_files():
     """Return every table and figure of the run."""
@@ -9,6 +22,39 @@ def report_files():
         for split in row.tests:
             files += [
                 f"{REPORT}/systems.{dataset}.{split}.{kind}" for kind in ("md", "tex")
+            ]
+            files += [
+                f"{REPORT}/significance.{dataset}.{split}.{kind}"
+                for kind in ("csv", "md", "tex")
+            ]
+    return files + speed_files()
+
+
+def speed_files():
+    """Return the tables and figures of speed: of the scenarios and tiers that are timed."""
+    scenarios = CONFIG.run.latency.scenarios
+    files = []
+    for dataset, split in test_splits():
+        files += [
+            f"{REPORT}/speed.{dataset}.{split}.{scenario}.{kind}"
+            for scenario in scenarios
+            for kind in ("csv", "md", "tex")
+        ]
+        for tier, denominator in CONFIG.run.speedup_over.model_dump().items():
+            if not timed(dataset, tier):
+                continue
+            files += [
+                f"{REPORT}/pareto.{dataset}.{split}.{tier}.{scenario}.{kind}"
+                for scenario in scenarios
+                for kind in ("svg", "png")
+            ]
+            files += [
+                f"{REPORT}/{figure}.{dataset}.{split}.{tier}.threads{threads}.{kind}"
+                for figure in LATENCY_FIGURES
+                for threads in timed_threads()
+                for kind in ("csv", "svg", "png")
+                if "S1" in scenarios
+                and (denominator or figure != "speedup_distribution")
             ]
     return files
 
@@ -69,11 +115,8 @@ rule gather_measurements:
     input:
         training=measured("train.json"),
         quality=quality_files(),
-        latency=[
-            f"{REPORT}/latency/{dataset}.{split}.json"
-            for dataset, row in CONFIG.datasets.items()
-            for split in row.tests
-        ],
+        latency=latency_files(),
+        memory=memory_files(),
     output:
         f"{REPORT}/measurements.csv",
     localrule: True
@@ -108,6 +151,92 @@ rule tabulate_systems:
         "Table of systems: {wildcards.dataset}, {wildcards.split}"
     script:
         "../scripts/tabulate_systems.py"
+
+
+rule tabulate_significance:
+    input:
+        f"{REPORT}/significance/{{dataset}}.{{split}}.json",
+    output:
+        csv=f"{REPORT}/significance.{{dataset}}.{{split}}.csv",
+        md=report(
+            f"{REPORT}/significance.{{dataset}}.{{split}}.md",
+            category="Systems",
+            subcategory="{dataset}",
+            labels={"split": "{split}", "what": "significance of BLEU differences"},
+        ),
+        tex=f"{REPORT}/significance.{{dataset}}.{{split}}.tex",
+    localrule: True
+    message:
+        "Table of paired tests: {wildcards.dataset}, {wildcards.split}"
+    script:
+        "../scripts/tabulate_significance.py"
+
+
+rule tabulate_speed:
+    input:
+        f"{REPORT}/measurements.csv",
+    output:
+        csv=f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.csv",
+        md=report(
+            f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.md",
+            category="Speed",
+            subcategory="{dataset}",
+            labels={"split": "{split}", "what": "speed and memory, {scenario}"},
+        ),
+        tex=f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.tex",
+    localrule: True
+    params:
+        speedup_over=CONFIG.run.speedup_over.model_dump(),
+    message:
+        "Table of speed: {wildcards.dataset}, {wildcards.split}, {wildcards.scenario}"
+    script:
+        "../scripts/tabulate_speed.py"
+
+
+rule draw_pareto:
+    input:
+        f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.csv",
+    output:
+        svg=report(
+            f"{REPORT}/pareto.{{dataset}}.{{split}}.{{tier}}.{{scenario}}.svg",
+            category="Speed",
+            subcategory="{dataset}",
+            labels={
+                "split": "{split}",
+                "what": "BLEU and speed, {tier} tier, {scenario}",
+            },
+        ),
+        png=f"{REPORT}/pareto.{{dataset}}.{{split}}.{{tier}}.{{scenario}}.png",
+    localrule: True
+    message:
+        "BLEU and speed: {wildcards.dataset}, {wildcards.split}, {wildcards.tier} tier, {wildcards.scenario}"
+    script:
+        "../scripts/draw_pareto.py"
+
+
+rule draw_latency:
+    input:
+        tidy=f"{REPORT}/measurements.csv",
+        samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.S1.threads{{threads}}.samples.csv",
+    output:
+        csv=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.csv",
+        svg=report(
+            f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.svg",
+            category="Speed",
+            subcategory="{dataset}",
+            labels=lambda w: {
+                "split": w.split,
+                "what": f"{LATENCY_FIGURES[w.figure]}, {w.tier} tier, threads: {w.threads}",
+            },
+        ),
+        png=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.png",
+    localrule: True
+    params:
+        denominator=lambda w: getattr(CONFIG.run.speedup_over, w.tier),
+    message:
+        "Figure {wildcards.figure}: {wildcards.dataset}, {wildcards.split}, {wildcards.tier} tier, threads: {wildcards.threads}"
+    script:
+        "../scripts/draw_latency.py"
 
 
 rule draw_learning_curves:

@@ -12,5 +12,6 @@ with clear_errors():
         [Path(path) for path in files.training],
         [Path(path) for path in files.quality],
         [Path(path) for path in files.latency],
+        [Path(path) for path in files.memory],
     )
     write_tidy(Path(snakemake.output[0]), tidy)

@@ -1,61 +1,50 @@
-"""Time every decoder of a dataset side by side: see fastdecode.measure.latency."""
+"""Time the decoders of one tier side by side: see fastdecode.measure.timing."""
 
 from pathlib import Path
 
 import torch
 
 from fastdecode.config.rows import Latency
-from fastdecode.decode import load_system, translate_lines
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_lines
-from fastdecode.measure.latency import measure, stratified_sample, write_latency
+from fastdecode.files import read_json, read_lines
+from fastdecode.measure.machine import device_name, threads_of
+from fastdecode.measure.summary import write_latency
+from fastdecode.measure.timing import Bench, Entry, time_decoders
 from fastdecode.provenance import circumstances, provenance
-from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 
-files, params = snakemake.input, snakemake.params
-names = snakemake.wildcards
-settings = Latency.model_validate(params.latency)
+files, params, names = snakemake.input, snakemake.params, snakemake.wildcards
 with clear_errors():
     before = circumstances()
-    threads = 1
+    threads = threads_of(names.threads)
     torch.set_num_threads(threads)
-    text = Text(**params.text, codes=Path(files.codes).parent)
-    decoders, timed = {}, {}
-    for model, checkpoint in zip(params.models, files.checkpoints, strict=True):
-        system = load_system([Path(checkpoint)], Path(files.data), params.device)
-        for decoder, row in params.decoders[model["system"]].items():
-            name = f"{model['target']}/{model['system']}/{decoder}"
-            decode = translate_lines(
-                system.decoder(params.family[decoder], row, text.target_text), text, Stopwatch()
-            )
-            decoders[name] = lambda line, decode=decode: decode([line])[0]
-            timed[name] = {**model, "decoder": decoder}
-    lines = list(read_lines(Path(files.lines)))
-    chosen = stratified_sample([len(text.source_tokens(line)) for line in lines], settings.lines)
-    cuda = params.device == "cuda"
-    samples = measure(
-        decoders,
-        [lines[index] for index in chosen],
-        settings.warmup,
-        settings.repeats,
-        torch.cuda.synchronize if cuda else lambda: None,
+    bench = Bench(
+        data=Path(files.data),
+        text=Text(**params.text, codes=Path(files.codes).parent),
+        lines=list(read_lines(Path(files.lines))),
+        device=params.device,
+        precision=params.precision,
+        settings=Latency.model_validate(params.latency),
     )
+    timed = time_decoders([Entry(**entry) for entry in params.entries], bench, names.scenario)
     origin = provenance(
         dataset=names.dataset,
         system=None,
         decoder=None,
         seed=None,
-        device=torch.cuda.get_device_name() if cuda else "cpu",
+        device=device_name(params.device),
         split=names.split,
-        tier="reference",
-        scenario="S1",
+        tier=names.tier,
+        scenario=names.scenario,
         threads=threads,
-        precision="fp32",
-        lines=chosen,
+        lines=timed.lines,
         before=before,
         after=circumstances(),
     )
     write_latency(
-        Path(snakemake.output.summary), Path(snakemake.output.samples), origin, timed, samples
+        Path(snakemake.output.summary),
+        Path(snakemake.output.samples),
+        origin,
+        timed,
+        read_json(Path(files.machine))["bandwidth"][str(threads)],
     )

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_lines
-from fastdecode.report.tables import systems_table, to_latex, to_markdown
+from fastdecode.report.tables import plainest_speeds, systems_table, to_latex, to_markdown
 from fastdecode.report.tidy import read_tidy
 
 names, params = snakemake.wildcards, snakemake.params
 with clear_errors():
     table = systems_table(
-        read_tidy(Path(snakemake.input[0])),
+        plainest_speeds(read_tidy(Path(snakemake.input[0]))),
         names.dataset,
         names.split,
         denominator=tuple(params.speedup_over.split("/")),

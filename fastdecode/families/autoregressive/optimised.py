@@ -36,9 +36,11 @@ class OptimisedDecoder:
         """Lay the model out anew; raises UserError if it has parts that are not built here."""
         (model,) = system.models
         check_supported(model)
-        self._encoder, self._decoder = Encoder(model.encoder), Decoder(model.decoder)
-        # One sentence leaves a GPU idle between the launches of a step's kernels.
-        self._single = GraphedDecoder(model.decoder) if system.device == "cuda" else self._decoder
+        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
+        self._single = self._decoder
+        if system.device == "cuda":  # idle between the kernels of one sentence's steps
+            self._single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
         self._source, self._target = system.source, system.target
         self._finish, self._watch = finish, watch
         self._row = row

@@ -4,7 +4,9 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import DecoderRow, System, Tier
+
+__all__ = ["Decoder", "System"]
 
 
 class Decoder(DecoderRow):
@@ -32,6 +34,11 @@ class Decoder(DecoderRow):
     def tier(self) -> Tier:
         """The papers timed fairseq's search."""
         return "reference" if self.engine == "fairseq" else "optimised"
+
+    @property
+    def twin_key(self) -> dict[str, object]:
+        """All but the engine and its arithmetic."""
+        return self.model_dump(exclude={"engine", "int8"})
 
     def precision(self, run: str) -> str:
         """8 bits where the row asks for them, else as the run decodes."""

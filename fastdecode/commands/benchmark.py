@@ -1,0 +1,59 @@
+"""`fastdecode benchmark`: engines side by side on random weights, nothing trained."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from fastdecode.errors import UserError
+
+DEFAULT = Path("results/benchmark")
+ENGINES = ("fairseq", "fastdecode", "ctranslate2", "int8")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options; the defaults are a base Transformer (Vaswani et al., 2017)."""
+    parser.add_argument("--layers", nargs="+", default=["6-6", "12-1", "6-1"], metavar="E-D")
+    parser.add_argument("--beams", nargs="+", type=int, default=[1, 5], metavar="K")
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    parser.add_argument("--width", type=int, default=512, help="model dimension (%(default)s)")
+    parser.add_argument("--ffn", type=int, default=2048, help="feed-forward dimension")
+    parser.add_argument("--heads", type=int, default=8, help="attention heads")
+    parser.add_argument("--vocabulary", type=int, default=32000, help="words (%(default)s)")
+    parser.add_argument("--length", type=int, default=28, help="tokens in and out (%(default)s)")
+    parser.add_argument("--lines", type=int, default=4, help="source lines (%(default)s)")
+    parser.add_argument("--warmup", type=int, default=2, help="lines before the clock counts")
+    parser.add_argument("--repeats", type=int, default=5, help="passes over the lines")
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads (%(default)s)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--precision", choices=("fp32", "fp16", "bf16"), default="fp32")
+    parser.add_argument(
+        "--out", type=Path, default=DEFAULT, help="folder of the results (%(default)s)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure, write the results, print the table."""
+    for layers in arguments.layers:
+        if not all(part.isdigit() and int(part) for part in layers.split("-")) or (
+            layers.count("-") != 1
+        ):
+            raise UserError(f'--layers: "{layers}" is not of the form encoder-decoder, such as 6-6')
+    if arguments.width % arguments.heads:
+        raise UserError(f"--width {arguments.width} is no multiple of --heads {arguments.heads}")
+    for name in ("vocabulary", "length", "lines", "repeats", "threads"):
+        least = 100 if name == "vocabulary" else 1
+        if getattr(arguments, name) < least:
+            raise UserError(f"--{name} {getattr(arguments, name)}: it must be at least {least}")
+    if arguments.device == "cpu" and arguments.precision != "fp32":
+        raise UserError(f"--precision {arguments.precision} needs --device cuda")
+
+    import torch
+
+    from fastdecode.measure.benchmark import Plan, benchmark
+    from fastdecode.train.run import check_device
+
+    check_device(arguments.device)
+    torch.set_num_threads(arguments.threads)  # before CTranslate2 asks how many
+    values = {key: getattr(arguments, key) for key in Plan.__dataclass_fields__}
+    print(benchmark(Plan(**values), arguments.out))
+    print(f"{arguments.out}: benchmark.json, benchmark.md and every raw sample", file=sys.stderr)

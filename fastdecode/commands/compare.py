@@ -1,0 +1,75 @@
+"""`fastdecode compare`: is one translation better than another by more than chance?"""
+
+import argparse
+from pathlib import Path
+
+from fastdecode.errors import UserError
+from fastdecode.files import read_lines
+from fastdecode.measure.significance import Comparison, compare
+from fastdecode.translation import read_translations
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to `parser`."""
+    parser.description = "Compare the BLEU of two translations of one test set."
+    parser.add_argument(
+        "system", type=Path, metavar="A.jsonl.gz", help="translations, as a run writes them"
+    )
+    parser.add_argument(
+        "baseline", type=Path, metavar="B.jsonl.gz", help="what they are compared with"
+    )
+    parser.add_argument(
+        "--reference", type=Path, required=True, metavar="FILE", help="raw target lines, or .gz"
+    )
+    parser.add_argument(
+        "--language", default="en", help="target language, for sacreBLEU's tokeniser (default: en)"
+    )
+    parser.add_argument("--lowercase", action="store_true", help="ignore case")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print BLEU of both with their intervals, the difference, and how likely chance makes it.
+
+    Raises UserError on files that are not of one test set.
+    """
+    _, sources, system = read_translations(arguments.system)
+    _, others, baseline = read_translations(arguments.baseline)
+    reference = list(read_lines(arguments.reference))
+    _check_counts(arguments.system, len(sources), arguments.baseline, len(others))
+    _check_counts(arguments.system, len(sources), arguments.reference, len(reference))
+    for number, (source, other) in enumerate(zip(sources, others, strict=True), 1):
+        if source != other:
+            raise UserError(
+                f"{arguments.system} and {arguments.baseline} translate different texts: sentence "
+                f"{number} is {source!r} here and {other!r} there: compare the same split"
+            )
+    compared = compare(
+        [translation.text for translation in system],
+        [translation.text for translation in baseline],
+        reference,
+        arguments.language,
+        arguments.lowercase,
+    )
+    print(_describe(compared, arguments.system, arguments.baseline))
+
+
+def _describe(found: Comparison, system: Path, baseline: Path) -> str:
+    return f"""\
+A  {system}
+B  {baseline}
+
+             BLEU   95% interval
+A          {found.bleu:6.2f}   {found.low:.2f} to {found.high:.2f}
+B          {found.baseline_bleu:6.2f}   {found.baseline_low:.2f} to {found.baseline_high:.2f}
+A - B      {found.difference:+6.2f}   {found.changed:,} of {found.lines:,} lines differ
+
+approximate randomisation   p = {found.p_randomisation:.4f}   {found.shuffles:,} shuffles
+paired bootstrap            p = {found.p_bootstrap:.4f}   {found.resamples:,} resamples
+
+{found.signature_randomisation}
+{found.signature_bootstrap}"""
+
+
+def _check_counts(one: Path, lines: int, other: Path, others: int) -> None:
+    if lines != others:
+        raise UserError(f"{one} has {lines} sentences but {other} has {others}: take one test set")

@@ -1,0 +1,166 @@
+"""Which trained system a command works with, and where its files lie."""
+
+import argparse
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastdecode.config.base import merge, nearest, read_yaml
+from fastdecode.config.read import RAW, Configuration, Model
+from fastdecode.config.rows import DecoderRow
+from fastdecode.errors import UserError
+
+DEFINITIONS = Path(__file__).parents[2] / "config"
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `select` reads."""
+    group = parser.add_argument_group("the system")
+    group.add_argument(
+        "--system",
+        required=True,
+        metavar="TARGET/SYSTEM",
+        help="a system of the run, such as transformer-big/transformer, or raw/ENSEMBLE",
+    )
+    group.add_argument("--dataset", metavar="NAME", help="what it was trained on (default: first)")
+    group.add_argument("--seed", type=positive, metavar="N", help="its training (default: first)")
+    group.add_argument(
+        "--configfile",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="the run's configuration, merged over config/config.yaml as by Snakemake",
+    )
+    group.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="FOLDER",
+        help="the run's results (default: results)",
+    )
+
+
+def positive(text: str) -> int:
+    """Parse a whole number above 0."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A trained system of a run; the paths exist."""
+
+    configuration: Configuration
+    dataset: str
+    system: str
+    checkpoints: list[Path]  # several: an ensemble
+    data: Path  # holds the dictionaries
+    codes: Path  # holds the BPE codes
+
+    @property
+    def family(self) -> str:
+        """Return the system's family."""
+        return self.configuration.family_of[self.system]
+
+    @property
+    def text(self) -> dict[str, Any]:
+        """Return what fastdecode.text.Text is made with."""
+        corpus = self.configuration.corpora[self.configuration.datasets[self.dataset].corpus]
+        keys = ("source", "target", "lowercase", "pretokenised")
+        return {**{key: getattr(corpus, key) for key in keys}, "codes": self.codes}
+
+    def decoder(self, name: str | None) -> DecoderRow:
+        """Return the row of a decoder, by default of the run's first that fits the system.
+
+        Raises UserError if there is none of this name or it is of another family.
+        """
+        known, family = self.configuration.decoders, self.configuration.family_of
+        fitting = [decoder for decoder in known if family[decoder] == self.family]
+        if name is None:
+            chosen = [decoder for decoder in self.configuration.run.decoders if decoder in fitting]
+            if not chosen:
+                raise UserError(
+                    f"--decoder: the run has none for {self.system}: name one of "
+                    f"{', '.join(fitting)}"
+                )
+            return known[chosen[0]]
+        _check("--decoder", name, known)
+        if name not in fitting:
+            raise UserError(
+                f"--decoder: {name} decodes systems of the family {family[name]}, and "
+                f"{self.system} is {self.family}: take one of {', '.join(fitting)}"
+            )
+        return known[name]
+
+
+def select(arguments: argparse.Namespace) -> Selection:
+    """Find the system that `arguments` name.
+
+    Raises UserError if the run has no such system or it is not trained.
+    """
+    layers = [
+        read_yaml(path) or {} for path in (DEFINITIONS / "config.yaml", *arguments.configfile)
+    ]
+    for path, layer in zip(arguments.configfile, layers[1:], strict=True):
+        if not isinstance(layer, dict):
+            raise UserError(f"{path}: expected keys and values, found {layer!r}")
+    configuration = Configuration(merge(*layers), DEFINITIONS)
+    dataset = arguments.dataset or configuration.run.datasets[0]
+    _check("--dataset of this run (others: --configfile)", dataset, configuration.run.datasets)
+    models = _models(configuration, dataset, arguments.system, arguments.seed)
+    checkpoints = [arguments.results / model.folder / "checkpoint.pt" for model in models]
+    selection = Selection(
+        configuration,
+        dataset,
+        arguments.system.split("/")[1],
+        checkpoints,
+        arguments.results / dataset / RAW / "bin",
+        arguments.results / dataset / "bpe",
+    )
+    for path in (*checkpoints, selection.data, selection.codes / "codes.source"):
+        if not path.exists():
+            raise UserError(
+                f"{path} does not exist yet: make it with `{_snakemake(path, arguments)}`"
+                f"{_trained(arguments.results, models[0])}"
+            )
+    return selection
+
+
+def _models(config: Configuration, dataset: str, name: str, seed: int | None) -> list[Model]:
+    """Return the model that `name` (target/system) means; of an ensemble, all of its models."""
+    ensembles = {f"{RAW}/{ensemble}": ensemble for ensemble in config.ensembles}
+    trained = (f"{m.target}/{m.system}" for m in config.models() if m.dataset == dataset)
+    _check("--system of this run (others: --configfile)", name, {*trained, *ensembles})
+    if name in ensembles:
+        if seed:
+            raise UserError(f"--seed: the ensemble {name} has seeds of its own: leave --seed out")
+        return config.teachers(dataset, ensembles[name])
+    target, system = name.split("/")
+    return [Model(dataset, target, system, seed or config.run.seeds[0])]
+
+
+def _check(option: str, name: str, known: Iterable[str]) -> None:
+    known = list(known)
+    if name not in known:
+        raise UserError(f'{option}: there is no "{name}"{nearest(name, known)}')
+
+
+def _snakemake(path: Path, arguments: argparse.Namespace) -> str:
+    """Return the command that makes a file below the results folder."""
+    command = ["snakemake", str(Path("results") / path.relative_to(arguments.results))]
+    if arguments.configfile:
+        command += ["--configfile", *map(str, arguments.configfile)]
+    if arguments.results != Path("results"):
+        command += ["--directory", str(arguments.results.parent)]
+    return shlex.join(command)
+
+
+def _trained(results: Path, model: Model) -> str:
+    """Say which seeds of a model are trained, if any."""
+    folder = (results / model.folder).parent
+    seeds = sorted(int(p.parent.name[4:]) for p in folder.glob("seed*/checkpoint.pt"))
+    return f"; trained so far: seed {', '.join(map(str, seeds))}" if seeds else ""

@@ -1,0 +1,62 @@
+"""Whether a fast decoder writes what its naive twin writes, line by line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastdecode.errors import UserError
+from fastdecode.translation import Translation, read_translations
+
+
+class Difference(NamedTuple):
+    """A line on which two decoders differ; scores are log probabilities by normalised length."""
+
+    line: int  # from 1
+    text: str
+    twin_text: str
+    score: float | None
+    twin_score: float | None
+    gap: float | None  # how far the scores lie apart
+
+
+def differences(
+    translations: Sequence[Translation], twins: Sequence[Translation]
+) -> list[Difference]:
+    """Return the lines whose tokens differ.
+
+    A gap near the precision of the arithmetic is a tie that either decoder may break; a larger one
+    is a fault.
+    """
+    found = []
+    for line, (one, other) in enumerate(zip(translations, twins, strict=True), 1):
+        if one.tokens == other.tokens:
+            continue
+        known = one.score is not None and other.score is not None
+        gap = abs(one.score - other.score) if known else None  # type: ignore[operator]
+        found.append(Difference(line, one.text, other.text, one.score, other.score, gap))
+    return found
+
+
+def agreement(path: Path, twin: Path) -> dict[str, Any]:
+    """Compare two translations files of the same model and lines.
+
+    Returns {target, system, seed, decoder, twin, lines, identical, largest_gap (None if there is no
+    difference with known scores), differences}. Raises UserError if the files do not belong
+    together.
+    """
+    (header, sources, ours), (other, other_sources, theirs) = map(read_translations, (path, twin))
+    origin, twin_origin = header["provenance"], other["provenance"]
+    keys = ("target", "system", "seed")
+    if sources != other_sources or any(origin[key] != twin_origin[key] for key in keys):
+        raise UserError(f"{path} and {twin} are not of the same model and lines: compare its twin")
+    found = differences(ours, theirs)
+    gaps = [difference.gap for difference in found if difference.gap is not None]
+    return {
+        **{key: origin[key] for key in keys},
+        "decoder": origin["decoder"],
+        "twin": twin_origin["decoder"],
+        "lines": len(ours),
+        "identical": len(ours) - len(found),
+        "largest_gap": max(gaps, default=None),
+        "differences": [difference._asdict() for difference in found],
+    }

@@ -1,0 +1,137 @@
+"""Time trained systems: load them, build what is timed, choose the lines, start the clock."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fastdecode.config.rows import Latency, Scenario
+from fastdecode.decode import System, load_system, translate_lines
+from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure
+from fastdecode.measure.sampling import Workload, workload
+from fastdecode.measure.summary import Timings
+from fastdecode.stages import Stopwatch
+from fastdecode.text import Text
+from fastdecode.translation import Translation
+
+NO_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "bad_alloc")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A decoder with a trained system: one row of a speed table."""
+
+    target: str
+    system: str
+    seed: int
+    decoder: str
+    tier: str
+    precision: str  # of this decoder
+    family: str
+    settings: Mapping[str, Any]  # the decoder's row
+    checkpoint: str
+
+    @property
+    def name(self) -> str:
+        """As tables and configurations name it."""
+        return f"{self.target}/{self.system}/{self.decoder}"
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """What a row of results says about it."""
+        keys = ("target", "system", "seed", "decoder", "tier", "precision")
+        return {key: getattr(self, key) for key in keys}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A test set, and how the decoders of a dataset are measured on it."""
+
+    data: Path  # the dictionaries
+    text: Text
+    lines: list[str]  # raw source lines
+    device: str
+    precision: str  # of the loaded models
+    settings: Latency
+
+    def load(self, entry: Entry) -> System:
+        """Load the model of an entry."""
+        return load_system([Path(entry.checkpoint)], self.data, self.device, self.precision)
+
+    def workload(self, longest: int, scenario: Scenario) -> Workload:
+        """Choose what is translated of the lines that have at most `longest` BPE tokens."""
+        lengths = [len(self.text.source_tokens(line)) for line in self.lines]
+        return workload(lengths, longest, scenario, self.settings)
+
+    def raw(self, batch: Sequence[int]) -> list[str]:
+        """Return the lines of a batch."""
+        return [self.lines[number] for number in batch]
+
+
+def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) -> Timings:
+    """Time all `entries` in this process, with as many threads as PyTorch has now.
+
+    On a CPU the stages are those of the timed translations. On a GPU a stopwatch would slow them
+    down, so there they come from one more repeat with decoders of their own.
+    """
+    systems: dict[str, System] = {}
+    for entry in entries:
+        if entry.checkpoint not in systems:
+            systems[entry.checkpoint] = bench.load(entry)
+    chosen = bench.workload(min(system.longest for system in systems.values()), scenario)
+    batches = {size: list(map(bench.raw, some)) for size, some in chosen.batches.items()}
+    cuda = bench.device == "cuda"
+    labels: dict[str, dict[str, Any]] = {}
+
+    def timed(staged: bool, repeats: int) -> list[Series]:
+        calls = {}
+        for entry in entries:
+            decode, read = build(entry, systems[entry.checkpoint], bench.text, staged)
+            calls[entry.name] = decode
+            labels[entry.name] = {**entry.labels, "bytes_per_pass": read}
+        synchronise = torch.cuda.synchronize if cuda else _nothing
+        return measure(calls, batches, bench.settings.warmup, repeats, synchronise)
+
+    measured = timed(not cuda, bench.settings.repeats)
+    staged = timed(True, 1) if cuda else measured
+    return Timings(chosen.lines, chosen.left_out, labels, measured, staged)
+
+
+def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decode, int]:
+    """Return what translates raw lines, raising DoesNotFit, and the bytes a pass reads.
+
+    `staged` decoders time their stages, and wait for the device at every one.
+    """
+    synchronise = torch.cuda.synchronize if system.device == "cuda" else _nothing
+    inner, outer = Stopwatch(synchronise, on=staged), Stopwatch(synchronise, on=staged)
+    decoder = system.decoder(entry.family, entry.settings, text.target_text, inner)
+    return _fitting(translate_lines(decoder, text, outer)), decoder.bytes_per_pass
+
+
+def _fitting(decode: Decode) -> Decode:
+    """Raise DoesNotFit where memory does not suffice, and let go of what was taken so far."""
+
+    def fitting(lines: Sequence[str]) -> list[Translation]:
+        try:
+            return decode(lines)
+        except (MemoryError, RuntimeError) as error:
+            if not _no_memory(error):
+                raise
+            reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        torch.cuda.empty_cache()  # now that no traceback holds tensors; does nothing on a CPU
+        raise DoesNotFit(reason)
+
+    return fitting
+
+
+def _no_memory(error: Exception) -> bool:
+    """Whether memory did not suffice; on a CPU, PyTorch says so in a RuntimeError's text."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return any(sign in str(error).lower() for sign in NO_MEMORY)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,29 @@
+"""A table that says of every fast decoder whether it writes what its naive twin writes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.report.tables import Table
+
+CAPTION = (
+    "{dataset}, {split}: lines on which a decoder writes the tokens of its twin of tier reference, "
+    "and on the others the largest difference of the two scores (log probability by normalised "
+    "length)."
+)
+
+
+def agreement_table(rows: Sequence[dict[str, Any]], dataset: str, split: str) -> Table:
+    """Return the table of what fastdecode.measure.agreement found, a line for each decoder."""
+    lines = [
+        {
+            **{key: str(row[key]) for key in ("system", "target", "seed", "decoder", "twin")},
+            "lines": str(row["lines"]),
+            "identical": f"{row['identical'] / row['lines']:.2%}",
+            "differing": str(row["lines"] - row["identical"]),
+            "largest gap": "–" if row["largest_gap"] is None else f"{row['largest_gap']:.1e}",
+        }
+        for row in rows
+    ]
+    return Table(pd.DataFrame(lines, dtype=str), CAPTION.format(dataset=dataset, split=split))

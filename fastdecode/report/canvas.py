@@ -1,0 +1,83 @@
+"""What all figures share: a page's width, marks that differ in print, the same bytes every time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib as mpl
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from fastdecode.files import write_aside
+
+# Line, marker and colour change together, so that curves can be told apart in black and white;
+# the colours (Okabe and Ito) also by readers who do not see all of them. A cycle of four beside two
+# of seven: it takes 28 curves until two look the same.
+LINES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+Style = tuple[str, str, str]  # line, marker, colour
+GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6}
+WIDTH = 7.0  # inches: a page
+GAP = 0.08  # inches beside a panel, so that the numbers below two axes do not touch
+FONT_SIZE = 9  # points
+LEGEND_WIDTH = 96  # characters that fit below the panels at this size
+LEGEND_LINE = 0.2  # inches
+STEPS = (1, 2, 5)  # of a logarithmic axis, in every decade
+MARGIN = 0.03  # between the outermost values and the ends of such an axis
+
+
+@contextmanager
+def canvas(height: float, svg: Path, png: Path) -> Iterator[Figure]:
+    """Yield an empty figure of `height` inches; write it as SVG and PNG when the block ends.
+
+    It looks as matplotlib's default style, whatever the user's matplotlibrc says, and equal figures
+    give equal files, byte for byte.
+    """
+    with (
+        mpl.style.context("default"),
+        mpl.rc_context({"font.size": FONT_SIZE, "svg.hashsalt": "fastdecode"}),
+    ):
+        figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
+        yield figure
+        with write_aside(svg) as part:
+            figure.savefig(part, format="svg", metadata={"Date": None})
+        with write_aside(png) as part:
+            figure.savefig(part, format="png", dpi=200)
+
+
+def styles() -> Iterator[Style]:
+    """Yield line, marker and colour of one curve after the other, without end."""
+    return zip(cycle(LINES), cycle(MARKERS), cycle(COLOURS), strict=False)
+
+
+def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """Put a legend below the panels and make the figure higher by as much."""
+    columns = max(1, LEGEND_WIDTH // (max(map(len, labels)) + 8))  # 8: the piece of line
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * ceil(len(labels) / columns))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def logarithmic(panel: Axes, which: Literal["x", "y"], values: Iterable[float]) -> None:
+    """Make an axis of the panel logarithmic, from a tick below all (positive) values to one above.
+
+    Ticks are 1, 2 and 5 of every decade, so that even the shortest axis has two of them; one that
+    is longer than two decades has the decades alone.
+    """
+    values = list(values)
+    low, high = min(values) * (1 - MARGIN), max(values) * (1 + MARGIN)
+    decades = [10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1)]
+    ticks = [step * decade for decade in decades for step in STEPS]
+    first, last = max(t for t in ticks if t <= low), min(t for t in ticks if t >= high)
+    shown = decades if last > 100 * first else ticks
+    panel.set(**{f"{which}scale": "log", f"{which}lim": (first, last)})
+    axis = panel.xaxis if which == "x" else panel.yaxis
+    axis.set_major_locator(FixedLocator([tick for tick in shown if first <= tick <= last]))
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.10g}"))
+    axis.set_minor_locator(NullLocator())

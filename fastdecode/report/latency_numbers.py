@@ -1,0 +1,129 @@
+"""What the figures of latency show, as tables: by output length, line by line, stage by stage.
+
+All are about one sentence at a time in one tier with one number of threads.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+
+SAMPLES = {"decoder", "repeat", "line", "milliseconds", "tokens"}  # columns that are needed
+BUCKETS = 10  # at most
+STAGE = "latency_stage_"
+WHOLE = "whole"  # mean time as it was clocked around all stages
+
+
+def read_samples(path: Path) -> pd.DataFrame:
+    """Read the raw samples of a timing.
+
+    Raises UserError if the file is missing, lacks a column or has no rows.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    samples = pd.read_csv(path, dtype={"decoder": str})
+    missing = SAMPLES - set(samples.columns)
+    if missing or samples.empty:
+        what = f"has no column {', '.join(sorted(missing))}" if missing else "has no rows"
+        raise UserError(f"{path}: it {what}: delete it and run again")
+    return samples
+
+
+def measured_so(
+    tidy: pd.DataFrame, dataset: str, split: str, tier: str, threads: str
+) -> pd.DataFrame:
+    """Return the measurements of one sentence at a time with that many threads.
+
+    "all" threads are the most that were measured.
+
+    Raises UserError if there are none.
+    """
+    rows = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
+    rows = rows[(rows["tier"] == tier) & (rows["scenario"] == "S1")]
+    most = max(map(int, rows["threads"]), default=0)
+    rows = rows[rows["threads"] == (str(most) if threads == "all" else threads)]
+    if rows.empty:
+        raise UserError(
+            f"no time of one sentence was measured on {split!r} of {dataset!r} "
+            f"in the {tier} tier, threads {threads}"
+        )
+    return rows
+
+
+def by_length(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return the time of every decoder for short and for long outputs.
+
+    Columns: decoder; shortest and longest, in tokens, of a bucket of output lengths; lines, how
+    many of the decoder's outputs are in it; milliseconds, the median of these lines.
+    """
+    lines = _per_line(samples)
+    width = _width(int(lines["tokens"].max()))
+    bucket = (lines["tokens"].clip(lower=1) - 1) // width
+    table = lines.assign(shortest=bucket * width + 1, longest=(bucket + 1) * width)
+    groups = table.groupby(["decoder", "shortest", "longest"], sort=False)["milliseconds"]
+    table = groups.agg(lines="size", milliseconds="median").reset_index()
+    rank = {decoder: number for number, decoder in enumerate(lines["decoder"].unique())}
+    order = table["decoder"].map(rank)
+    return table.assign(rank=order).sort_values(["rank", "shortest"]).drop(columns="rank")
+
+
+def speedups(samples: pd.DataFrame, denominator: str) -> pd.DataFrame:
+    """Return how much faster than the denominator every decoder is at each line.
+
+    Columns: decoder, line, speedup: the quotient of the two medians over repeats. The denominator
+    itself is among the decoders.
+
+    Raises UserError if it was not timed here.
+    """
+    lines = _per_line(samples)
+    base = lines[lines["decoder"] == denominator].set_index("line")["milliseconds"]
+    if base.empty:
+        raise UserError(
+            f"{denominator} is not among the decoders timed here, which are "
+            f"{', '.join(samples['decoder'].unique())}: there is no speed-up over it"
+        )
+    lines["speedup"] = lines["line"].map(base) / lines["milliseconds"]
+    return lines[["decoder", "line", "speedup"]]
+
+
+def by_stage(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the milliseconds a sentence that every decoder spends in every stage, as means.
+
+    Columns: decoder, the stages in their order, and WHOLE, the mean as it was clocked around all of
+    them. A stage that a decoder does not have is NaN.
+
+    Raises UserError if no stages were timed.
+    """
+    rows = rows.assign(decoder=rows["target"] + "/" + rows["system"] + "/" + rows["decoder"])
+    stages: list[str] = []
+    for _, group in rows.groupby("decoder", sort=False):
+        place = 0
+        for metric in group["metric"].unique():
+            if metric.startswith(STAGE):
+                if metric not in stages:
+                    stages.insert(place, metric)  # after the stage that it follows
+                place = stages.index(metric) + 1
+    if not stages:
+        raise UserError("no stages were timed: nothing to draw")
+    table = rows.pivot_table("value", "decoder", "metric", sort=False)
+    table = table.reindex(columns=[*stages, "latency_mean"]).reset_index()
+    names = [stage.removeprefix(STAGE) for stage in stages]
+    return table.set_axis(["decoder", *names, WHOLE], axis="columns")
+
+
+def _per_line(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return the median time and the output length of each line: decoder, line, …"""
+    lines = samples.groupby(["decoder", "line"], sort=False)
+    return lines.agg(
+        milliseconds=("milliseconds", "median"), tokens=("tokens", "first")
+    ).reset_index()
+
+
+def _width(longest: int) -> int:
+    """Return the round width at which a few buckets reach the longest output."""
+    width, steps = 1, (2, 5, 10)
+    while longest > BUCKETS * width:
+        decade = 10 ** (len(str(width)) - 1)
+        width = decade * next(step for step in steps if decade * step > width)
+    return width

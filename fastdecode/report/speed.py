@@ -1,0 +1,241 @@
+"""Speed tables: each ratio within one tier and setting, beside the times that it is made of.
+
+`speed_rows` makes the numbers, which are written as CSV; the printed table, and the figures of
+quality against speed, are made of these rows alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+from fastdecode.files import open_to_write
+from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes, only
+
+KEY = ("target", "system", "decoder")
+GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
+TIERS = ("reference", "optimised")
+SPEED = {"S1": "latency_median", "Smax": "throughput_sentences"}  # what ratios are made of
+METRICS = [
+    *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed")),
+    *(f"latency_{name}" for name in ("tokens", "passes", "bytes_per_pass", "floor_fraction")),
+    *("throughput_sentences", "throughput_tokens", "memory_peak", "memory_allocator_peak"),
+]
+TEXTS = [
+    *("dataset", "split", "scenario", "device", *GROUP, *KEY, "layers", "parameters", "batch"),
+    *("over", "over_precision", "signature"),  # the denominator; the signature of BLEU
+]
+COLUMNS = [*TEXTS, "bleu", "speedup", *METRICS]
+
+SCENARIOS = {
+    "S1": "one sentence at a time, times in ms a sentence",
+    "Smax": "in batches, of the sizes measured the one with the most sentences a second",
+}
+CELLS = {  # heading: how it is printed, of which column
+    "S1": {
+        **{"median ms": ("{:.2f}", "latency_median"), "mean ms": ("{:.2f}", "latency_mean")},
+        **{"p90 ms": ("{:.2f}", "latency_p90"), "p99 ms": ("{:.2f}", "latency_p99")},
+        "speed-up": ("×{:.2f}", "speedup"),
+        **{"tokens": ("{:.1f}", "latency_tokens"), "passes": ("{:.1f}", "latency_passes")},
+        "MB a pass": ("{:.2f}", "latency_bytes_per_pass"),
+        "floor": ("{:.1%}", "latency_floor_fraction"),
+        "peak MB": ("{:.0f}", "memory_peak"),
+    },
+    "Smax": {
+        "batch": ("{}", "batch"),
+        "sentences/s": ("{:.1f}", "throughput_sentences"),
+        "tokens/s": ("{:.0f}", "throughput_tokens"),
+        "speed-up": ("×{:.2f}", "speedup"),
+        "ms a batch": ("{:.2f}", "latency_median"),
+        "peak MB": ("{:.0f}", "memory_peak"),
+    },
+}
+EXPLAINED = {
+    "floor": "Floor: the time in which memory could deliver the weights of all passes, as a share "
+    "of the median; it is above 100% where weights stay in the caches.",
+    "peak MB": "Peak MB: the most memory that a process took which translated with this system "
+    "alone, on a GPU the memory of its tensors.",
+}
+
+Row = dict[str, Any]
+
+
+def speed_rows(
+    tidy: pd.DataFrame,
+    dataset: str,
+    split: str,
+    scenario: str,
+    speedup_over: Mapping[str, str | None],
+) -> pd.DataFrame:
+    """Return one row for every decoder, setting by setting, with COLUMNS.
+
+    All is text but BLEU, the speed-up and METRICS, which are NaN where they were not measured. In
+    Smax a row is about the batch size with the most sentences a second. BLEU is of the seeds that
+    were timed; of several seeds all numbers are means.
+
+    `speedup_over` names the denominator of each tier as target/system/decoder, or None. It counts
+    for the times of its tier, number of threads and precision; 8-bit times are compared with it in
+    the precision that it was timed in (`over_precision`).
+
+    Raises UserError if no speed was measured, if speeds come from several devices or scores have
+    several signatures, if a value stands twice, and if the denominator was timed, but not so as a
+    row that it is to be compared with.
+    """
+    here = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
+    speeds = here[(here["scenario"] == scenario) & here["metric"].isin(METRICS)]
+    if SPEED[scenario] not in set(speeds["metric"]):
+        raise UserError(f"no speed in {scenario} was measured on {split!r} of {dataset!r}")
+    timed = _models(here).isin(_models(speeds))
+    scores = here[(here["metric"] == "bleu") & timed]
+    same = {
+        **{"dataset": dataset, "split": split, "scenario": scenario},
+        "device": only(speeds, "device"),
+        **{"over": "", "over_precision": ""},
+        "signature": "" if scores.empty else only(scores, "signature"),
+    }
+    index = [*GROUP, *KEY, "layers", "parameters", "batch"]
+    twice = speeds[speeds.duplicated([*index, "seed", "metric"])]
+    if not twice.empty:
+        raise UserError(f"{twice['metric'].iloc[0]} of {_name(twice.iloc[0])} stands twice")
+
+    wide = speeds.pivot_table("value", index, "metric", sort=False).reindex(columns=METRICS)
+    wide = wide.dropna(subset=SPEED[scenario]).reset_index()  # memory may stand alone
+    wide = wide.join(scores.groupby(list(KEY))["value"].mean().rename("bleu"), on=list(KEY))
+    if scenario == "Smax":
+        wide = wide.loc[wide.groupby([*GROUP, *KEY], sort=False)[SPEED[scenario]].idxmax()]
+    rows: list[Row] = [{**same, **row} for row in _records(wide)]
+    names = list(dict.fromkeys(map(_name, _records(speeds[list(KEY)]))))
+    rows.sort(
+        key=lambda row: (
+            *(TIERS.index(row["tier"]), int(row["threads"]), _eight_bit(row)),
+            names.index(_name(row)),  # as they were timed
+        )
+    )
+    for row in rows:
+        base = _denominator(rows, row, speedup_over.get(row["tier"]))
+        if base:
+            ratio = base[SPEED[scenario]] / row[SPEED[scenario]]
+            row["speedup"] = ratio if scenario == "S1" else 1 / ratio
+            row["over"], row["over_precision"] = _name(base), base["precision"]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def speed_table(rows: pd.DataFrame) -> Table:
+    """Return the rows of speed_rows as they are printed, with the caption that explains them."""
+    scenario = only(rows, "scenario")
+    rows = rows.assign(
+        latency_bytes_per_pass=rows["latency_bytes_per_pass"] / 1e6,  # MB
+        memory_peak=rows["memory_allocator_peak"].fillna(rows["memory_peak"]),
+    )
+    printed = pd.DataFrame([_cells(row, scenario) for row in _records(rows)], dtype=str)
+    where = [only(rows, name) for name in ("dataset", "split", "device", "signature")]
+    dataset, split, device, signature = where
+    caption = [
+        f"{dataset}, {split}, {scenario}: {SCENARIOS[scenario]}, on {device}.",
+        *(_over(tier, rows[rows["tier"] == tier]) for tier in rows["tier"].unique()),
+        "Ratios are of " + ("medians" if scenario == "S1" else "sentences a second") + ", both with"
+        " the same number of threads and, but where the table says otherwise, precision.",
+        *(note for heading, note in EXPLAINED.items() if heading in printed),
+        *([f"BLEU: {signature}."] if signature else []),
+        *notes(printed),
+    ]
+    return Table(printed, " ".join(caption))
+
+
+def described(rows: pd.DataFrame) -> str:
+    """Return two lines for the head of a figure: what was measured, and on which device.
+
+    Raises UserError if that differs between the rows.
+    """
+    names = ("dataset", "split", "tier", "scenario", "device")
+    dataset, split, tier, scenario, device = (only(rows, name) for name in names)
+    precision = " and ".join(rows["precision"].unique())
+    return f"{dataset}, {split}: {tier} tier, {scenario}, {precision}\n{device}"
+
+
+def threads_of(number: str) -> str:
+    """Return a number of threads as a figure says it."""
+    return f"{number} thread" + ("" if number == "1" else "s")
+
+
+def write_speed(path: Path, rows: pd.DataFrame) -> None:
+    """Write the rows of speed_rows as CSV, the numbers with all their digits."""
+    with open_to_write(path) as file:
+        rows.to_csv(file, index=False, lineterminator="\n")
+
+
+def read_speed(path: Path) -> pd.DataFrame:
+    """Read such a CSV.
+
+    Raises UserError if it is missing or has other columns.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    rows = pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str), na_values=[""], keep_default_na=False)
+    if list(rows.columns) != COLUMNS:
+        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
+    return rows.fillna(dict.fromkeys(TEXTS, ""))
+
+
+def _models(rows: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(rows[[*KEY, "seed"]])
+
+
+def _records(frame: pd.DataFrame) -> list[Row]:
+    return [dict(zip(frame.columns, cells, strict=True)) for cells in frame.itertuples(index=False)]
+
+
+def _name(row: Any) -> str:
+    return "/".join(str(row[part]) for part in KEY)
+
+
+def _eight_bit(row: Row) -> bool:
+    return bool(row["precision"] == "int8")
+
+
+def _denominator(rows: Sequence[Row], row: Row, name: str | None) -> Row | None:
+    """Return what the time of `row` is compared with; None if that was not timed at all."""
+    timed = [other for other in rows if _name(other) == name]
+    alike = [other for other in timed if all(other[k] == row[k] for k in ("tier", "threads"))]
+    fitting = [other for other in alike if other["precision"] == row["precision"]]
+    if _eight_bit(row):
+        fitting += alike
+    if timed and not fitting:
+        raise UserError(
+            f"{name} was not timed as {_name(row)} was ({row['tier']} tier, threads "
+            f"{row['threads']}, {row['precision']}): a ratio never mixes these, so time it in the "
+            f"same way or name another in speedup_over.{row['tier']}"
+        )
+    return fitting[0] if fitting else None
+
+
+def _cells(row: Row, scenario: str) -> dict[str, str]:
+    """Return the cells of a printed row by their headings."""
+    precision, over = row["precision"], row["over_precision"]
+    cells = {
+        **{"tier": row["tier"], "threads": row["threads"]},
+        "precision": precision if over in ("", precision) else f"{precision} over {over}",
+        **{"system": row["system"], "target": row["target"], "decoder": row["decoder"]},
+        **{"layers": row["layers"], "parameters": millions(row["parameters"])},
+        "BLEU": _printed("{:.2f}", row["bleu"]),
+    }
+    for heading, (form, column) in CELLS[scenario].items():
+        cells[heading] = _printed(form, row[column])
+        if column == SPEED[scenario] and row["latency_disturbed"] > 0:
+            cells[heading] += "†"
+    return cells
+
+
+def _printed(form: str, value: Any) -> str:
+    return NOT_MEASURED if pd.isna(value) else form.format(value)
+
+
+def _over(tier: str, rows: pd.DataFrame) -> str:
+    """Say what the speed-ups of a tier are over."""
+    name = next((over for over in rows["over"] if over), "")
+    if not name:
+        return f"In the {tier} tier nothing was timed that speed-ups could be over."
+    target, system, decoder = name.split("/")
+    return f"Speed-ups in the {tier} tier are over {named((target, system, decoder))}."

@@ -1,0 +1,94 @@
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fastdecode.commands.compare import add_arguments, run
+from fastdecode.errors import UserError
+from fastdecode.files import write_lines
+from fastdecode.translation import Translation, write_translations
+
+SOURCES = [f"satz {number}" for number in range(30)]
+REFERENCE = [f"this is sentence {number} of the test" for number in range(30)]
+WORSE = [f"this was a line {number} of the test" for number in range(30)]
+
+
+def write(path: Path, texts: Sequence[str], sources: Sequence[str] = SOURCES) -> str:
+    made = [Translation(text, text.split(), None, 1) for text in texts]
+    write_translations(path, {"provenance": {}}, sources, made)
+    return str(path)
+
+
+def call(*arguments: str) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    run(parser.parse_args(arguments))
+
+
+@pytest.fixture
+def reference(tmp_path: Path) -> str:
+    write_lines(tmp_path / "reference.gz", REFERENCE)
+    return str(tmp_path / "reference.gz")
+
+
+def test_it_prints_all_that_was_found(
+    tmp_path: Path, reference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worse = write(tmp_path / "worse.jsonl.gz", WORSE)
+    right = write(tmp_path / "right.jsonl.gz", REFERENCE)
+    call(worse, right, "--reference", reference)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["A", worse] in lines and ["B", right] in lines
+    (_, bleu, *interval), (_, best, *_) = (line for line in lines if line[2:4:2] and "to" in line)
+    assert float(interval[0]) <= float(bleu) <= float(interval[2]) < float(best) == 100
+    (difference,) = (line for line in lines if line[:3] == ["A", "-", "B"])
+    assert float(difference[3]) == pytest.approx(float(bleu) - 100, abs=0.011)
+    assert difference[4:] == ["30", "of", "30", "lines", "differ"]
+    text = " ".join(word for line in lines for word in line)
+    assert "approximate randomisation p = 0.0001 10,000 shuffles" in text
+    assert "paired bootstrap p = 0.0010 1,000 resamples" in text
+    assert "tok:13a" in text and "case:mixed" in text
+
+
+def test_language_and_case(
+    tmp_path: Path, reference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loud = write(tmp_path / "loud.jsonl", [line.upper() for line in REFERENCE])
+    right = write(tmp_path / "right.jsonl", REFERENCE)
+    call(loud, right, "--reference", reference, "--language", "zh", "--lowercase")
+    text = capsys.readouterr().out
+    assert "tok:zh" in text and "case:lc" in text
+    assert "0 of 30 lines differ" in text
+    assert text.count("p = 1.0000") == 2
+
+
+def test_translations_of_other_sentences(tmp_path: Path, reference: str) -> None:
+    one = write(tmp_path / "one.jsonl", WORSE)
+    other = write(tmp_path / "other.jsonl", WORSE, [*SOURCES[:7], "etwas anderes", *SOURCES[8:]])
+    with pytest.raises(
+        UserError, match=r"one.jsonl and .*other.jsonl translate different texts: "
+    ) as e:
+        call(one, other, "--reference", reference)
+    assert "sentence 8 is 'satz 7' here and 'etwas anderes' there" in str(e.value)
+
+
+def test_numbers_of_lines(tmp_path: Path, reference: str) -> None:
+    one = write(tmp_path / "one.jsonl", WORSE)
+    short = write(tmp_path / "short.jsonl", WORSE[:5], SOURCES[:5])
+    with pytest.raises(UserError, match=r"one.jsonl has 30 sentences but .*short.jsonl has 5"):
+        call(one, short, "--reference", reference)
+    with pytest.raises(UserError, match=r"short.jsonl has 5 sentences but .*reference.gz has 30"):
+        call(short, short, "--reference", reference)
+
+
+def test_a_missing_file(tmp_path: Path, reference: str) -> None:
+    one = write(tmp_path / "one.jsonl", WORSE)
+    with pytest.raises(UserError, match="no such file"):
+        call(one, str(tmp_path / "two.jsonl"), "--reference", reference)
+
+
+def test_the_reference_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call("one", "two")
+    assert "--reference" in capsys.readouterr().err

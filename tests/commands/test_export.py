@@ -1,0 +1,29 @@
+from pathlib import Path
+
+import ctranslate2
+import pytest
+
+from tests.commands.conftest import Call
+
+SYSTEM = ("--system", "raw/transformer", "--out")
+
+
+def test_the_folder_translates_as_the_system_does(call: Call, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    assert call("export", *SYSTEM, str(out)) == ""
+    translator = ctranslate2.Translator(str(out), compute_type="float32")
+    source = ["one", "seven", "two"]
+    (result,) = translator.translate_batch(
+        [source], beam_size=1, max_decoding_length=14, suppress_sequences=[["<pad>"]]
+    )
+    translated = call("translate", *SYSTEM[:2], stdin=b"one seven two\n")
+    assert " ".join(result.hypotheses[0]).lower() == translated.strip().lower()
+
+
+def test_only_a_single_model_and_a_new_folder(call: Call, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="transformer-big-x3 is an ensemble: CTranslate2 decodes"):
+        call("export", "--system", "raw/transformer-big-x3", "--out", str(tmp_path / "model"))
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="file exists: choose a folder that does not"):
+        call("export", *SYSTEM, str(tmp_path / "file"))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

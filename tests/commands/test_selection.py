@@ -1,0 +1,125 @@
+"""Which system is meant: each mistake is one line that says what there is."""
+
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fastdecode.commands.selection import Selection, add_selection, select
+from fastdecode.errors import UserError
+from tests.commands.conftest import Place
+
+SYSTEM = ("--system", "raw/transformer")
+
+
+def selected(place: Place, *arguments: str) -> Selection:
+    parser = ArgumentParser()
+    add_selection(parser)
+    return select(parser.parse_args(place.arguments("x", *arguments)[1:]))
+
+
+def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
+    selection = selected(place, *SYSTEM)
+    raw = place.results / "numbers/raw"
+    assert selection.checkpoints == [raw / "transformer/seed1/checkpoint.pt"]
+    assert (selection.data, selection.family) == (raw / "bin", "autoregressive")
+    assert selection.text == {
+        **{"source": "en", "target": "de", "lowercase": True, "pretokenised": False},
+        "codes": place.results / "numbers/bpe",
+    }
+    greedy, beam10 = (selection.decoder(name).model_dump()["beam"] for name in (None, "beam10"))
+    assert (greedy, beam10) == (1, 10)  # the run's first; any that is defined
+    named = selected(place, *SYSTEM, "--dataset", "numbers", "--seed", "1")
+    assert named.checkpoints == selection.checkpoints
+
+
+def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
+    raw = place.results / "numbers/raw/transformer-big"
+    assert selected(place, "--system", "raw/transformer-big").checkpoints == [
+        raw / "seed1/checkpoint.pt"
+    ]
+    ensemble = selected(place, "--system", "raw/transformer-big-x3")
+    assert ensemble.checkpoints == [raw / f"seed{seed}/checkpoint.pt" for seed in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--system", "raw/transfomer"), 'no "raw/transfomer"; did you mean "raw/transformer"?'),
+        (("--system", "raw/transformer-6-1"), "--system of this run (others: --configfile)"),
+        (
+            (*SYSTEM, "--dataset", "toy"),
+            "--dataset of this run (others: --configfile): there is no",
+        ),
+        ((*SYSTEM, "--decoder", "beam55"), 'no "beam55"; did you mean "beam5"?'),
+        (
+            (*SYSTEM, "--seed", "7"),
+            "raw/transformer/seed7/checkpoint.pt does not exist yet: make it with `snakemake "
+            "results/numbers/raw/transformer/seed7/checkpoint.pt --configfile",
+        ),
+        ((*SYSTEM, "--seed", "7"), "trained so far: seed 1"),
+        (("--system", "transformer-big/transformer"), "seed1/checkpoint.pt does not exist yet"),
+        (("--system", "raw/transformer-big-x3", "--seed", "1"), "leave --seed out"),
+        ((*SYSTEM, "--configfile", "no.yaml"), "no.yaml: no such file"),
+        ((*SYSTEM, "no/such/file"), "no/such/file: no such file"),
+        ((*SYSTEM, "/"), "/ is a folder: name a file of raw lines"),
+        ((*SYSTEM, "--batch", "0"), "argument --batch: '0' is not a whole number above 0"),
+        ((), "the following arguments are required: --system"),
+    ],
+)
+def test_a_wrong_call_is_one_line_of_error(
+    place: Place, arguments: tuple[str, ...], message: str
+) -> None:
+    process = place.start("translate", *arguments)
+    out, err = (stream.decode() for stream in process.communicate())
+    assert process.returncode in (1, 2) and out == ""
+    *usage, line = err.splitlines()
+    assert "error: " in line and message in line
+    assert not usage or usage[0].startswith("usage: ")
+
+
+@pytest.mark.parametrize(
+    ("missing", "made"), [("numbers/bpe/codes.source", "codes.source"), ("numbers/raw/bin", "bin")]
+)
+def test_what_a_system_needs_besides_is_named(
+    place: Place, missing: str, made: str, tmp_path: Path
+) -> None:
+    other = Place(tmp_path)
+    other.configfile = place.configfile
+    other.results.symlink_to(place.results)
+    moved = place.results / missing
+    moved.rename(tmp_path / "away")
+    try:
+        with pytest.raises(UserError, match=f"{missing} does not exist yet: make it with `snake"):
+            selected(other, *SYSTEM)
+    finally:
+        (tmp_path / "away").rename(moved)
+
+
+def test_a_configfile_that_is_no_mapping(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "list.yaml").write_text("[1]")
+    with pytest.raises(UserError, match=r"list.yaml: expected keys and values, found \[1\]"):
+        selected(place, *SYSTEM, "--configfile", str(tmp_path / "list.yaml"))
+
+
+def test_a_decoder_of_another_family_does_not_fit(place: Place) -> None:
+    selection = selected(place, *SYSTEM)
+    config: Any = SimpleNamespace(
+        decoders={"greedy": "row of greedy", "viterbi": "row of viterbi"},
+        family_of={"greedy": "autoregressive", "viterbi": "lattice", "scorer": "lattice"}
+        | {"transformer": "autoregressive"},
+        run=SimpleNamespace(decoders=["greedy"]),
+    )
+    selection = replace(selection, configuration=config)
+    with pytest.raises(UserError) as error:
+        selection.decoder("viterbi")
+    assert str(error.value) == (
+        "--decoder: viterbi decodes systems of the family lattice, and transformer is "
+        "autoregressive: take one of greedy"
+    )
+    assert selection.decoder(None) == "row of greedy"
+    with pytest.raises(UserError, match="--decoder: the run has none for scorer: name one of vit"):
+        replace(selection, system="scorer").decoder(None)

@@ -1,0 +1,46 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastdecode.errors import UserError
+from fastdecode.measure.agreement import agreement, differences
+from fastdecode.translation import Translation, write_translations
+
+
+def translation(words: str, score: float | None) -> Translation:
+    return Translation(words.capitalize(), words.split(), score, 1)
+
+
+ONE = [translation("a b", -0.5), translation("c", -1.0), translation("d d", -2.0)]
+
+
+def write(path: Path, translations: list[Translation], sources: str = "xyz", **origin: Any) -> Path:
+    model = {"target": "raw", "system": "big", "seed": 1, "decoder": path.name}
+    write_translations(path, {"provenance": model | origin}, list(sources), translations)
+    return path
+
+
+def test_lines_that_differ_come_with_the_gap_of_their_scores() -> None:
+    other = [translation("a b", -0.4), translation("e", -1.25), translation("d", None)]
+    first, second = differences(ONE, other)
+    assert first == (2, "C", "E", -1.0, -1.25, 0.25)
+    assert (second.line, second.gap) == (3, None)
+    assert differences(ONE, ONE) == []
+
+
+def test_two_files_of_a_model(tmp_path: Path) -> None:
+    path = write(tmp_path / "fast.jsonl.gz", ONE)
+    twin = write(tmp_path / "slow.jsonl.gz", [ONE[0], translation("e", -1.5), ONE[2]])
+    record = agreement(path, twin)
+    assert (record["lines"], record["identical"], record["largest_gap"]) == (3, 2, 0.5)
+    assert (record["decoder"], record["twin"]) == ("fast.jsonl.gz", "slow.jsonl.gz")
+    assert record["differences"][0]["twin_text"] == "E"
+    assert agreement(path, path)["largest_gap"] is None
+
+
+@pytest.mark.parametrize("other", [{"sources": "xyw"}, {"system": "small"}, {"seed": 2}])
+def test_files_that_do_not_belong_together(tmp_path: Path, other: dict[str, Any]) -> None:
+    path, twin = write(tmp_path / "a.gz", ONE), write(tmp_path / "b.gz", ONE, **other)
+    with pytest.raises(UserError, match="not of the same model and lines"):
+        agreement(path, twin)

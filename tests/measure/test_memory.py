@@ -1,0 +1,89 @@
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from fastdecode.errors import UserError
+from fastdecode.measure import memory
+from fastdecode.measure.latency import Decode, DoesNotFit
+from fastdecode.measure.memory import measure_memory, resident
+from fastdecode.measure.timing import Bench, Entry
+from fastdecode.translation import Translation
+
+Entries = Callable[..., Entry]
+MIB = 1 << 20
+
+
+def test_every_decoder_at_every_batch_size(bench: Bench, entry: Entries) -> None:
+    rows = measure_memory([entry("greedy"), entry("beam2", beam=2)], bench)
+    assert [(row["name"], row["batch"]) for row in rows] == [
+        (f"raw/tiny/{decoder}", batch) for decoder in ("greedy", "beam2") for batch in (1, 2, 4)
+    ]
+    for row in rows:
+        assert (row["tier"], row["precision"]) == ("reference", "fp32")
+        assert 0 < row["start"] < row["loaded"]
+        assert row["peak"] > 10 * MIB
+        assert not row.keys() & {"allocator_peak", "left_out"}
+
+
+def test_without_a_sweep_there_are_no_batches(bench: Bench, entry: Entries) -> None:
+    alone = bench.settings.model_copy(update={"scenarios": ("S1",)})
+    (row,) = measure_memory([entry()], Bench(**{**vars(bench), "settings": alone}))
+    assert row["batch"] == 1
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, work: Callable[[int], object]) -> None:
+    """Let every decoder do `work` with the size of its batch, and nothing else."""
+
+    def decode(lines: Sequence[str]) -> list[Translation]:
+        work(len(lines))
+        return []
+
+    built: tuple[Decode, int] = (decode, 0)
+    monkeypatch.setattr(memory, "build", lambda *arguments, **named: built)
+
+
+def test_the_peak_is_that_of_the_batch_size(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {1: 150, 2: 50, 4: 80}  # MiB, each given back
+    pretend(monkeypatch, lambda size: len(bytes(range(256)) * (sizes[size] * 4096)))
+    rows = measure_memory([entry()], bench)
+    if rows[0]["peak_since"] == "start":
+        pytest.skip("this system does not let a process begin its peak anew")
+    rise = [(row["peak"] - row["loaded"]) / MIB for row in rows]
+    assert rise == pytest.approx([150, 50, 80], abs=8)
+
+
+def test_a_batch_that_does_not_fit_is_the_last(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(size: int) -> None:
+        if size > 1:
+            raise DoesNotFit("memory is full")
+
+    pretend(monkeypatch, work)
+    one, two = measure_memory([entry()], bench)
+    assert "peak" in one and "left_out" not in one
+    assert two["left_out"] == "memory is full" and "peak" not in two
+
+
+def test_a_decoder_that_kills_its_process_is_named(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(monkeypatch, lambda size: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(UserError, match="memory of raw/tiny/beam9: the process was killed"):
+        measure_memory([entry("beam9")], bench)
+
+
+def test_resident(tmp_path: Path) -> None:
+    status = tmp_path / "status"
+    status.write_text("Name:\tx\nVmHWM:\t  2000 kB\nVmRSS:\t  1500 kB\n")
+    assert (resident("VmRSS", status), resident("VmHWM", status)) == (1500 * 1024, 2000 * 1024)
+    assert resident("VmRSS") > MIB
+    for path in (tmp_path / "none", tmp_path / "empty"):
+        (tmp_path / "empty").touch()
+        with pytest.raises(UserError, match="Linux"):
+            resident("VmRSS", path)

@@ -1,0 +1,169 @@
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from fastdecode.errors import UserError
+from fastdecode.measure.significance import NAMES, Comparison, compare, compare_files
+from fastdecode.translation import Translation, write_translations
+
+random = Random(1)
+REFERENCE = [" ".join(random.choices("abcdefg", k=random.randint(5, 12))) for _ in range(40)]
+
+
+def spoil(lines: Sequence[str], count: int, token: str = "x") -> list[str]:
+    """Replace the third token of the first `count` lines."""
+    return [
+        " ".join([*line.split()[:2], token, *line.split()[3:]]) if number < count else line
+        for number, line in enumerate(lines)
+    ]
+
+
+def measure(texts: Sequence[str], baseline: Sequence[str], **more: int) -> Comparison:
+    samples = {"shuffles": 200, "resamples": 50} | more
+    return compare(texts, baseline, REFERENCE, "en", False, **samples)
+
+
+def bleu(texts: Sequence[str]) -> float:
+    return float(BLEU().corpus_score(texts, [REFERENCE]).score)
+
+
+def test_a_clear_difference() -> None:
+    worse, better = spoil(REFERENCE, 30), spoil(REFERENCE, 5)
+    found = measure(worse, better)
+    assert found.bleu == bleu(worse)
+    assert found.baseline_bleu == bleu(better)
+    assert found.difference == found.bleu - found.baseline_bleu < 0
+    assert found.low < found.bleu < found.high < found.baseline_low
+    assert found.baseline_low < found.baseline_bleu < found.baseline_high
+    assert found.p_randomisation == pytest.approx(1 / 201, abs=1e-6)
+    assert found.p_bootstrap == 1 / 51
+    assert (found.lines, found.changed) == (40, 25)
+
+
+def test_a_difference_of_chance() -> None:
+    """Each system errs on ten lines, none of them on which the other does."""
+    errs = spoil(REFERENCE, 10)
+    other = spoil(REFERENCE[::-1], 10)[::-1]
+    found = measure(errs, other)
+    assert found.changed == 20
+    assert found.p_randomisation > 0.1
+    assert found.p_bootstrap > 0.1
+
+
+def test_the_other_way_round() -> None:
+    one, two = spoil(REFERENCE, 8), spoil(REFERENCE, 12, "y")
+    there, back = measure(one, two), measure(two, one)
+    assert there.difference == -back.difference
+    assert (there.bleu, there.low, there.high) == (
+        back.baseline_bleu,
+        back.baseline_low,
+        back.baseline_high,
+    )
+    assert there.changed == back.changed == 4  # x and y are equally wrong
+
+
+def test_it_is_sacrebleus_own_p_where_many_lines_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "12345")
+    one, two = spoil(REFERENCE, 30), spoil(spoil(REFERENCE[::-1], 26)[::-1], 1)
+    found = compare(one, two, REFERENCE, "en", False)
+    for kind, p in (("ar", found.p_randomisation), ("bs", found.p_bootstrap)):
+        systems = [("two", two), ("one", one)]
+        signatures, results = PairedTest(systems, {"BLEU": BLEU()}, [REFERENCE], kind)()
+        assert results["BLEU"][1].p_value == pytest.approx(p, abs=1e-6)
+        assert 0.01 < p < 0.99
+        assert str(signatures["BLEU"]) in (found.signature_randomisation, found.signature_bootstrap)
+    assert (found.shuffles, found.resamples) == (10_000, 1_000)
+
+
+@given(st.lists(st.sampled_from(REFERENCE), min_size=40, max_size=40))
+@settings(max_examples=10, deadline=None)
+def test_equal_systems_do_not_differ(texts: list[str]) -> None:
+    found = measure(texts, texts)
+    assert found.difference == 0
+    assert found.p_randomisation == found.p_bootstrap == 1
+    assert found.changed == 0
+    assert (found.low, found.high) == (found.baseline_low, found.baseline_high)
+
+
+@pytest.mark.parametrize(
+    ("changed", "p"),
+    [
+        (1, 1),  # to swap it or not to: both give the same difference
+        (2, 1 / 2),  # both lines lose: all or nothing
+        (3, 1 / 4),
+        (6, 1 / 32),
+    ],
+)
+def test_few_lines_prove_little(changed: int, p: float) -> None:
+    found = measure(spoil(REFERENCE, changed), REFERENCE)
+    assert found.changed == changed
+    assert found.p_randomisation == pytest.approx(p, abs=1 / 201 + 1e-9)
+    assert found.p_randomisation <= 1
+
+
+def test_words_that_are_equally_wrong_are_no_difference() -> None:
+    found = measure(spoil(REFERENCE, 20, "x"), spoil(REFERENCE, 20, "y"))
+    assert (found.changed, found.difference) == (0, 0)
+    assert found.p_randomisation == found.p_bootstrap == 1
+
+
+def test_it_repeats_whatever_seed_the_user_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = spoil(REFERENCE, 10), spoil(REFERENCE, 12, "a")
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    first = measure(one, two)
+    assert "SACREBLEU_SEED" not in os.environ
+    for seed in ("7", "none"):
+        monkeypatch.setenv("SACREBLEU_SEED", seed)
+        assert measure(one, two) == first
+        assert os.environ["SACREBLEU_SEED"] == seed
+    assert "ar:200|seed:12345" in first.signature_randomisation
+    assert "bs:50|seed:12345" in first.signature_bootstrap
+
+
+def test_case_and_language() -> None:
+    loud = [line.upper() for line in REFERENCE]
+    assert compare(loud, REFERENCE, REFERENCE, "en", True, 9, 9).changed == 0
+    found = compare(loud, REFERENCE, REFERENCE, "zh", False, 9, 9)
+    assert found.changed == 40
+    assert "tok:zh" in found.signature_bootstrap
+
+
+@pytest.mark.parametrize(
+    ("texts", "baseline", "reference"),
+    [([], [], []), (["a"], ["a", "b"], ["a"]), (["a"], ["a"], ["a", "b"])],
+)
+def test_what_does_not_fit(texts: list[str], baseline: list[str], reference: list[str]) -> None:
+    with pytest.raises(UserError, match="compare two systems on the same split"):
+        compare(texts, baseline, reference, "en", False)
+
+
+def write(folder: Path, texts: Sequence[str], decoder: str, seed: int) -> Path:
+    path = folder / f"{decoder}.{seed}.jsonl.gz"
+    names = {"target": "raw", "system": "base", "decoder": decoder, "seed": seed}
+    made = [Translation(text, text.split(), None, 1) for text in texts]
+    write_translations(path, {"provenance": {**names, "split": "test"}}, REFERENCE, made)
+    return path
+
+
+def test_every_file_is_compared_with_the_baseline_of_its_seed(tmp_path: Path) -> None:
+    quality = {("beam5", 1): 4, ("greedy", 1): 9, ("greedy", 2): 12, ("beam5", 2): 6}
+    files = [write(tmp_path, spoil(REFERENCE, count), *names) for names, count in quality.items()]
+    rows = compare_files(files, "raw/base/beam5", REFERENCE, "en", False)
+    assert [row["changed"] for row in rows] == [0, 5, 6, 0]
+    assert [(row["decoder"], row["seed"]) for row in rows] == list(quality)
+    assert [row["baseline_bleu"] for row in rows] == [rows[i]["bleu"] for i in (0, 0, 3, 3)]
+    assert list(rows[1]) == [*NAMES, *asdict(measure(REFERENCE, REFERENCE))]
+
+
+def test_a_seed_without_baseline(tmp_path: Path) -> None:
+    files = [write(tmp_path, REFERENCE, *names) for names in (("beam5", 1), ("greedy", 2))]
+    with pytest.raises(UserError, match="no translations of raw/base/beam5 with seed 2"):
+        compare_files(files, "raw/base/beam5", REFERENCE, "en", False)

@@ -1,0 +1,129 @@
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from fastdecode.measure import timing
+from fastdecode.measure.latency import DoesNotFit
+from fastdecode.measure.timing import Bench, Entry, build, time_decoders
+from fastdecode.stages import Stopwatch
+from fastdecode.translation import Translation
+
+Entries = Callable[..., Entry]
+
+
+def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Entry] = []
+    load = Bench.load
+    monkeypatch.setattr(Bench, "load", lambda self, e: loaded.append(e) or load(self, e))
+    timings = time_decoders([entry("greedy"), entry("beam2", beam=2)], bench, "S1")
+    assert len(loaded) == 1  # the checkpoint of both
+    assert [(one.decoder, one.batch) for one in timings.measured] == [
+        *(("raw/tiny/greedy", 1), ("raw/tiny/beam2", 1)),
+    ]
+    assert len(timings.lines) == 3 and 0 not in timings.lines  # the blank one
+    label = timings.labels["raw/tiny/beam2"]
+    assert label["bytes_per_pass"] > 1000
+    assert {key: label[key] for key in ("target", "system", "seed", "decoder", "precision")} == {
+        **{"target": "raw", "system": "tiny", "seed": 1, "decoder": "beam2"},
+        **{"precision": "fp32"},
+    }
+    assert timings.staged is timings.measured
+    for one in timings.measured:
+        assert len(one.samples) == 3 * 2
+        assert {"preprocess", "encode", "decode", "search", "finish"} == set(one.stages)
+        whole = sum(sample.milliseconds for sample in one.samples) / 1e3
+        assert 0.5 * whole < sum(one.stages.values()) <= whole
+
+
+def test_a_sweep(bench: Bench, entry: Entries) -> None:
+    timings = time_decoders([entry()], bench, "Smax")
+    assert [(one.batch, len(one.samples)) for one in timings.measured] == [(2, 3 * 2), (4, 2 * 2)]
+    assert timings.left_out == [99]
+    lengths = [len(bench.text.source_tokens(bench.lines[line])) for line in timings.lines]
+    assert len(lengths) == 6 and lengths == sorted(lengths, reverse=True)
+
+
+class Pretended:
+    """A system on a GPU that is none, whose decoders remember their stopwatches."""
+
+    device, longest = "cuda", 99
+
+    def __init__(self) -> None:
+        self.watches: list[Stopwatch] = []
+
+    def decoder(self, family: str, settings: Any, finish: Any, watch: Stopwatch) -> Any:
+        self.watches.append(watch)
+
+        def decode(sources: Sequence[Sequence[str]]) -> list[Translation]:
+            watch.start()
+            watch.lap("decode")
+            return watch.share([Translation("", [], None, 1)] * len(sources))
+
+        decode.bytes_per_pass = 8  # type: ignore[attr-defined]
+        return decode
+
+
+def test_on_a_gpu_the_stages_are_timed_apart(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+    system = Pretended()
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
+    monkeypatch.setattr(Bench, "load", lambda self, e: system)
+    timings = time_decoders([entry()], replace(bench, device="cuda"), "S1")
+    (measured,), (staged,) = timings.measured, timings.staged
+    assert not measured.stages and len(measured.samples) == 3 * 2
+    assert set(staged.stages) == {"preprocess", "decode"} and len(staged.samples) == 3  # one repeat
+    assert len(system.watches) == 2
+    # two waits a sample; and in the further pass, also in the warm-up and at the opening of its
+    # turn, start and lap of both stopwatches
+    assert len(waits) == 2 * 6 + 2 * 3 + 4 * (3 + 1 + 1)
+
+
+def refusing(error: Exception) -> Any:
+    def decode(sources: Sequence[Sequence[str]]) -> list[Translation]:
+        raise error
+
+    decode.bytes_per_pass = 0  # type: ignore[attr-defined]
+    return SimpleNamespace(device="cpu", decoder=lambda *arguments: decode)
+
+
+def no_memory() -> Exception:
+    try:
+        torch.empty(1 << 50)
+    except RuntimeError as error:
+        return error
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        no_memory(),
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("CUDA failed with error out of memory"),
+        RuntimeError("std::bad_alloc"),
+    ],
+)
+def test_too_little_memory_is_told_from_faults(
+    bench: Bench, entry: Entries, error: Exception
+) -> None:
+    decode, _ = build(entry(), refusing(error), bench.text, staged=False)
+    with pytest.raises(DoesNotFit) as caught:
+        decode(["one"])
+    assert type(error).__name__ in str(caught.value) and "\n" not in str(caught.value)
+    assert caught.value.__context__ is None  # whose traceback would hold on to tensors
+
+
+def test_a_fault_stays_a_fault(bench: Bench, entry: Entries) -> None:
+    decode, _ = build(entry(), refusing(RuntimeError("shapes differ")), bench.text, staged=False)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        decode(["one"])
+    assert not timing._no_memory(RuntimeError("shapes differ"))

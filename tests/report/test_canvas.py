@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from fastdecode.report.canvas import MARGIN, canvas, logarithmic, styles
+
+positive = st.floats(1e-6, 1e6)
+
+
+@given(st.lists(positive, min_size=1))
+def test_a_logarithmic_axis_has_a_tick_below_and_above_its_values(values: list[float]) -> None:
+    panel = Figure().subplots()
+    logarithmic(panel, "x", values)
+    low, high = panel.get_xlim()
+    assert low <= min(values) * (1 - MARGIN) and max(values) * (1 + MARGIN) <= high
+    ticks = panel.get_xticks()
+    assert 2 <= len(ticks) <= 14
+    assert all(low <= tick <= high for tick in ticks)
+    assert {f"{tick:.0e}"[0] for tick in ticks} <= {"1", "2", "5"}
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((11, 14), ["10", "20"]),
+        ((0.3, 4), ["0.2", "0.5", "1", "2", "5"]),
+        ((3, 2000), ["10", "100", "1,000"]),
+    ],
+)
+def test_its_labels_are_plain_numbers(values: tuple[float, float], labels: list[str]) -> None:
+    panel = Figure().subplots()
+    logarithmic(panel, "y", values)
+    assert [label.get_text() for label in panel.get_yticklabels()] == labels
+    assert panel.get_yscale() == "log" and panel.get_xscale() == "linear"
+
+
+def test_a_figure_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ZeroDivisionError),
+        canvas(1.0, tmp_path / "x.svg", tmp_path / "x.png") as figure,
+    ):
+        figure.subplots().plot([1 / 0])
+    assert not list(tmp_path.iterdir())
+
+
+def test_28_curves_until_two_look_the_same() -> None:
+    looks = [look for _, look in zip(range(29), styles(), strict=False)]
+    assert len({(line, marker) for line, marker, _ in looks[:28]}) == 28
+    assert looks[28] == looks[0]

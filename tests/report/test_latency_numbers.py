@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastdecode.errors import UserError
+from fastdecode.report.latency_numbers import (
+    BUCKETS,
+    by_length,
+    by_stage,
+    measured_so,
+    read_samples,
+    speedups,
+)
+from tests.report.conftest import LENGTHS
+
+NAMES = ["raw/base/beam5", "raw/base/greedy", "big/small/beam5", "big/small/greedy"]
+
+
+def test_times_by_output_length(samples: pd.DataFrame) -> None:
+    table = by_length(samples)
+    assert list(table["decoder"].unique()) == NAMES  # in the order in which they were timed
+    base = table[table["decoder"] == "raw/base/beam5"].drop(columns="decoder")
+    assert base.to_numpy().tolist() == [  # 30 tokens in ten buckets at most: five make one
+        [1, 5, 2, 4.5],  # the slow repeat has no part in a median
+        [6, 10, 1, 9],
+        [11, 15, 1, 12],
+        [16, 20, 1, 17],
+        [26, 30, 1, 30],
+    ]
+
+
+def test_outputs_of_another_length_are_in_another_bucket(samples: pd.DataFrame) -> None:
+    samples.loc[samples["decoder"] == "big/small/greedy", "tokens"] += 6
+    table = by_length(samples)
+    greedy = table[table["decoder"] == "big/small/greedy"]
+    assert greedy["shortest"].tolist() == [6, 11, 16, 21, 36]
+    assert greedy["lines"].sum() == len(LENGTHS)
+
+
+@given(st.integers(1, 999))
+def test_there_are_a_few_buckets(longest: int) -> None:
+    rows = {"decoder": "a", "repeat": 0, "line": range(longest), "milliseconds": 1.0}
+    table = by_length(pd.DataFrame({**rows, "tokens": range(1, longest + 1)}))
+    assert min(longest, 5) <= len(table) <= BUCKETS
+
+
+@given(st.lists(st.integers(0, 300), min_size=1))
+def test_every_line_is_in_one_bucket(tokens: list[int]) -> None:
+    rows = {"decoder": "a", "repeat": 0, "line": range(len(tokens)), "milliseconds": 1.0}
+    table = by_length(pd.DataFrame({**rows, "tokens": tokens}))
+    assert table["lines"].sum() == len(tokens)
+    width = int(table["longest"].iloc[0] - table["shortest"].iloc[0] + 1)
+    assert str(width).rstrip("0") in ("1", "2", "5")
+    for shortest, longest, lines in table[["shortest", "longest", "lines"]].itertuples(index=False):
+        assert lines == sum(shortest <= max(count, 1) <= longest for count in tokens)
+
+
+def test_speed_ups_are_paired_by_line(samples: pd.DataFrame) -> None:
+    shorter = (samples["decoder"] == "big/small/beam5") & (samples["line"] == 5)
+    samples.loc[shorter, "milliseconds"] = 10.0
+    samples = samples.sort_values("line", ascending=False)
+    table = speedups(samples, "raw/base/beam5").sort_values(["decoder", "line"])
+    ratios = {name: group["speedup"].tolist() for name, group in table.groupby("decoder")}
+    assert ratios == {
+        "raw/base/beam5": [1] * 6,
+        "raw/base/greedy": pytest.approx([1.25] * 6),
+        "big/small/beam5": [2, 2, 2, 2, 2, 3],
+        "big/small/greedy": pytest.approx([2.5] * 6),
+    }
+
+
+def test_a_denominator_that_was_not_timed_is_an_error(samples: pd.DataFrame) -> None:
+    with pytest.raises(UserError, match=r"raw/base/fast is not among .* raw/base/beam5, "):
+        speedups(samples, "raw/base/fast")
+
+
+def test_stages(tidy: pd.DataFrame) -> None:
+    table = by_stage(measured_so(tidy, "toy", "test", "reference", "1"))
+    assert list(table.columns) == ["decoder", "preprocess", "encode", "search", "whole"]
+    assert table["decoder"].tolist() == NAMES
+    greedy = table.iloc[1, 1:].tolist()
+    assert greedy == pytest.approx([1.32, 2.64, 9.24, 13.2])
+
+
+def test_stages_of_other_families_stand_where_they_belong(tidy: pd.DataFrame) -> None:
+    rows = measured_so(tidy, "toy", "test", "reference", "1")
+    for stage, other in (("encode", "draft"), ("preprocess", "encode")):
+        renamed = (rows["target"] == "big") & (rows["metric"] == f"latency_stage_{stage}")
+        rows.loc[renamed, "metric"] = f"latency_stage_{other}"
+    table = by_stage(rows)
+    assert list(table.columns)[1:-1] == ["preprocess", "encode", "draft", "search"]
+    assert table["draft"].isna().tolist() == [True, True, False, False]
+    assert table["preprocess"].isna().tolist() == [False, False, True, True]
+
+
+def test_without_stages_there_is_nothing_to_draw(tidy: pd.DataFrame) -> None:
+    rows = measured_so(tidy, "toy", "test", "reference", "1")
+    with pytest.raises(UserError, match="no stages were timed"):
+        by_stage(rows[~rows["metric"].str.contains("stage")])
+
+
+def test_all_threads_are_the_most(tidy: pd.DataFrame) -> None:
+    rows = measured_so(tidy, "toy", "test", "optimised", "all")
+    assert set(rows["threads"]) == {"2"}
+    assert set(rows["scenario"]) == {"S1"}
+    assert set(rows["decoder"]) == {"fast", "eight"}
+    with pytest.raises(UserError, match="in the optimised tier, threads 3"):
+        measured_so(tidy, "toy", "test", "optimised", "3")
+    with pytest.raises(UserError, match="on 'train' of 'toy'"):
+        measured_so(tidy, "toy", "train", "optimised", "all")
+
+
+def test_samples_are_read(samples: pd.DataFrame, tmp_path: Path) -> None:
+    samples.to_csv(tmp_path / "x.csv", index=False)
+    pd.testing.assert_frame_equal(read_samples(tmp_path / "x.csv"), samples)
+    samples.drop(columns="tokens").to_csv(tmp_path / "lacking.csv", index=False)
+    samples.iloc[:0].to_csv(tmp_path / "empty.csv", index=False)
+    for name, message in (
+        ("none.csv", "no such file"),
+        ("lacking.csv", "it has no column tokens"),
+        ("empty.csv", "it has no rows"),
+    ):
+        with pytest.raises(UserError, match=rf"{name}: {message}"):
+            read_samples(tmp_path / name)

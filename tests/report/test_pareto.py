@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from fastdecode.errors import UserError
+from fastdecode.report.pareto import draw_pareto, non_dominated
+from fastdecode.report.speed import speed_rows
+from tests.report.conftest import DEVICE, assert_legible
+
+OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
+few = st.integers(0, 4).map(float)  # few values, so that many are equal
+
+
+@given(st.lists(st.tuples(few, few)))
+def test_non_dominated_is_what_no_other_point_dominates(points: list[tuple[float, float]]) -> None:
+    costs, qualities = [cost for cost, _ in points], [quality for _, quality in points]
+    assert non_dominated(costs, qualities) == [
+        not any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in points)
+        for cost, quality in points
+    ]
+
+
+def drawn(
+    tidy: pd.DataFrame,
+    saved: list[Figure],
+    folder: Path,
+    scenario: str = "S1",
+    tier: str = "reference",
+) -> Figure:
+    rows = speed_rows(tidy, "toy", "test", scenario, OVER)
+    draw_pareto(rows, tier, folder / "x.svg", folder / "x.png")
+    return saved[-1]
+
+
+def points(figure: Figure, panel: int) -> list[tuple[float, float]]:
+    lines = figure.axes[panel].get_lines()
+    return [
+        (line.get_xdata()[0], line.get_ydata()[0]) for line in lines if len(line.get_xdata()) == 1
+    ]
+
+
+def test_a_panel_for_each_number_of_threads(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    figure = drawn(tidy, saved, tmp_path)
+    assert [panel.get_title() for panel in figure.axes] == ["1 thread", "2 threads"]
+    assert points(figure, 0) == [(15, 31), (12, 30.8), (7.5, 29), (6, 28.8)]
+    assert points(figure, 1) == [(7.5, 31), (6, 30.8), (3.75, 29), (3, 28.8)]
+    for panel in figure.axes:
+        assert panel.get_xscale() == "log"
+        assert panel.get_xlabel() == "median ms a sentence"
+        assert panel.viewLim.count_contains(points(figure, 0) + points(figure, 1)) == 8
+    assert "reference tier, S1, fp32" in figure.get_suptitle()
+    assert DEVICE in figure.get_suptitle()
+    legends = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
+    assert legends == [["raw/base", "big/small"], ["beam5", "greedy"]]
+    assert_legible(figure)
+
+
+def test_one_tier_a_figure(tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path) -> None:
+    figure = drawn(tidy, saved, tmp_path, tier="optimised")
+    assert points(figure, 0) == [(6, 30.4), (3, 28.4), (3, 30.2), (1.5, 28.2)]
+    assert "optimised tier, S1, fp32 and int8" in figure.get_suptitle()
+
+
+@pytest.mark.parametrize(("scenario", "step"), [("S1", "steps-post"), ("Smax", "steps-pre")])
+def test_the_staircase_is_the_best_that_is_to_be_had(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path, scenario: str, step: str
+) -> None:
+    worse = (tidy["metric"] == "bleu") & (tidy["decoder"] == "greedy") & (tidy["target"] == "big")
+    tidy.loc[worse, "value"] = 20.0  # still the fastest
+    tidy.loc[(tidy["metric"] == "bleu") & (tidy["target"] == "raw"), "value"] = 25.0
+    figure = drawn(tidy, saved, tmp_path, scenario)
+    staircase = figure.axes[0].get_lines()[0]
+    assert staircase.get_drawstyle() == step
+    expected = [(6, 20), (7.5, 29)]  # both raw ones are slower than the second and not better
+    if scenario == "Smax":
+        expected = [(3000 / ms, bleu) for ms, bleu in reversed(expected)]
+        assert figure.axes[0].get_xlabel() == "sentences a second, best batch"
+    assert staircase.get_xydata().tolist() == [pytest.approx(point) for point in expected]
+
+
+def test_no_two_points_look_the_same_in_black_and_white(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    figure = drawn(tidy, saved, tmp_path)
+    looks = [(p.get_marker(), p.get_fillstyle()) for p in figure.axes[0].get_lines()[1:]]
+    assert len(set(looks)) == 4
+    systems = [(marker, "any") for marker, _ in looks]
+    assert systems[0] == systems[1] != systems[2] == systems[3]
+
+
+def test_many_names_fit_on_the_page(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[(tidy["target"] == "raw") & tidy["tier"].isin(["", "reference"])]
+    target = "transformer-big-x3"
+    other = [one.assign(target=target, system=f"a-longer-system-{n}") for n in range(9)]
+    many = pd.concat([one, *other])
+    three = pd.concat([many, many[many["threads"] == "2"].assign(threads="4")])
+    figure = drawn(three, saved, tmp_path)
+    assert [panel.get_visible() for panel in figure.axes] == [True, True, True, False]
+    figure.axes[3].remove()
+    assert_legible(figure)
+    assert figure.axes[0].get_position().height * figure.get_figheight() > 1.8  # inches
+
+
+def test_equal_rows_give_equal_files(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    for folder in ("1", "2"):
+        drawn(tidy, saved, tmp_path / folder)
+    for name in ("x.svg", "x.png"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_nothing_to_draw_is_an_error(tidy: pd.DataFrame, tmp_path: Path) -> None:
+    unscored = speed_rows(tidy[tidy["metric"] != "bleu"], "toy", "test", "S1", OVER)
+    with pytest.raises(UserError, match="no decoder of the reference tier has both"):
+        draw_pareto(unscored, "reference", tmp_path / "x.svg", tmp_path / "x.png")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,28 @@
+"""Test translations of one split against the baseline's: see fastdecode.measure.significance."""
+
+from pathlib import Path
+
+from fastdecode.errors import clear_errors
+from fastdecode.files import read_lines, write_json
+from fastdecode.measure.significance import compare_files
+from fastdecode.provenance import provenance
+
+files, params = snakemake.input, snakemake.params
+with clear_errors():
+    rows = compare_files(
+        [Path(path) for path in files.translations],
+        params.baseline,
+        list(read_lines(Path(files.raw))),
+        params.language,
+        params.lowercase,
+    )
+    origin = provenance(
+        dataset=snakemake.wildcards.dataset,
+        system=None,
+        decoder=None,
+        seed=None,
+        device="cpu",  # where the tests are computed
+        split=snakemake.wildcards.split,
+        baseline=params.baseline,
+    )
+    write_json(Path(snakemake.output[0]), {"provenance": origin, "rows": rows})

@@ -1,0 +1,29 @@
+"""Compare fast decoders with their naive twins: see fastdecode.measure.agreement."""
+
+from pathlib import Path
+
+from fastdecode.errors import clear_errors
+from fastdecode.files import write_json, write_lines
+from fastdecode.measure.agreement import agreement
+from fastdecode.provenance import provenance
+from fastdecode.report.agreement import agreement_table
+from fastdecode.report.tables import to_markdown
+
+files, names = snakemake.input, snakemake.wildcards
+with clear_errors():
+    rows = [
+        agreement(Path(path), Path(twin))
+        for path, twin in zip(files.translations, files.twins, strict=True)
+    ]
+    origin = provenance(
+        dataset=names.dataset,
+        system=None,
+        decoder=None,
+        seed=None,
+        device=snakemake.params.device,
+        split=names.split,
+    )
+    write_json(Path(snakemake.output.json), {"provenance": origin, "rows": rows})
+    table = agreement_table(rows, names.dataset, names.split)
+    text = to_markdown(table.frame, table.caption)
+    write_lines(Path(snakemake.output.md), text.splitlines())

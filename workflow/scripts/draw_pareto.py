@@ -1,0 +1,12 @@
+"""Draw BLEU against speed: see fastdecode.report.pareto."""
+
+from pathlib import Path
+
+from fastdecode.errors import clear_errors
+from fastdecode.report.pareto import draw_pareto
+from fastdecode.report.speed import read_speed
+
+out = snakemake.output
+with clear_errors():
+    rows = read_speed(Path(snakemake.input[0]))
+    draw_pareto(rows, snakemake.wildcards.tier, Path(out.svg), Path(out.png))

@@ -1,0 +1,25 @@
+"""Measure what the machine can do: see fastdecode.measure.machine."""
+
+from pathlib import Path
+
+from fastdecode.errors import clear_errors
+from fastdecode.files import write_json
+from fastdecode.measure.machine import NOTES, device_name, measure_machine, threads_of
+from fastdecode.provenance import circumstances, provenance
+from fastdecode.train.run import check_device
+
+params = snakemake.params
+with clear_errors():
+    check_device(params.device)
+    before = circumstances()
+    found = measure_machine(params.device, sorted(map(threads_of, params.threads)))
+    origin = provenance(
+        dataset=None,
+        system=None,
+        decoder=None,
+        seed=None,
+        device=device_name(params.device),
+        before=before,
+        after=circumstances(),
+    )
+    write_json(Path(snakemake.output[0]), {"provenance": origin, "notes": NOTES, **found})
