@@ -9,6 +9,9 @@ import argparse
 import numpy as np
 import torch
 
+import fastdecode.families.lattice.plugin
+import fastdecode.train.task  # noqa: F401
+
 torch.serialization.add_safe_globals(
     [
         argparse.Namespace,

@@ -19,7 +19,7 @@ from fastdecode.config.rows import (
     Training,
 )
 from fastdecode.errors import UserError
-from fastdecode.families import decoder_row
+from fastdecode.families import decoder_row, system_row
 
 RAW = "raw"
 FOLDERS = {"corpora", "downloads", "report", "bpe", "shards"}  # of results/: no row's name
@@ -125,7 +125,12 @@ class Configuration:
                 if row in {*self.family_of, *FOLDERS, RAW}:
                     raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
-            self.systems |= family.systems
+            if family.systems:
+                kind = system_row(stem)
+                self.systems |= {
+                    key: check(kind, row, f"systems/{name}: systems.{key}")
+                    for key, row in family.systems.items()
+                }
             self.ensembles |= family.ensembles
             if family.decoders:
                 row_class = decoder_row(stem)
@@ -256,6 +261,17 @@ class Configuration:
         """Return the decoders of the run that fit `system`."""
         family = self.family_of[system]
         return [name for name in self.run.decoders if self.family_of[name] == family]
+
+    def twin(self, decoder: str) -> str | None:
+        """Return the run's decoder of tier reference with the search of an optimised one."""
+        row, family = self.decoders[decoder], self.family_of[decoder]
+        twins = (
+            name
+            for name in self.run.decoders
+            if (self.family_of[name], self.decoders[name].tier) == (family, "reference")
+            and self.decoders[name].twin_key == row.twin_key
+        )
+        return None if row.tier == "reference" else next(twins, None)
 
     def preset(self, dataset: str, system: str) -> str:
         """Return the name of the preset that plays the system's role on `dataset`."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from fastdecode.config import corpora, rows
-from fastdecode.families import FAMILIES, decoder_row
+from fastdecode.families import FAMILIES, decoder_row, system_row
 
 ROOT = Path(__file__).parents[2]
 MARK = "<!-- from here on written by `make schemas` -->\n"
@@ -24,7 +24,7 @@ WHERE: dict[type[BaseModel], str] = {
     rows.Bpe: "`bpe:` of a dataset",
     rows.Roles: "`roles:` of a dataset",
     rows.Family: "`config/systems/*.yaml`: a family",
-    rows.System: "a row of `systems:` of a family",
+    **{system_row(family): f"a row of `systems:` of the family `{family}`" for family in FAMILIES},
     rows.Ensemble: "a row of `ensembles:` of a family",
     **{
         decoder_row(family): f"a row of `decoders:` of the family `{family}`" for family in FAMILIES

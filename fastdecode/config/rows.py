@@ -133,12 +133,17 @@ class DecoderRow(Row):
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
         return run
 
+    @property
+    def twin_key(self) -> dict[str, object]:
+        """What is asked for, whoever does it: equal for a fast decoder and its naive twin."""
+        return self.model_dump()
+
 
 class Family(Row):
     """One family's file in config/systems: its systems, ensembles and decoders."""
 
     training: dict[str, object] = Field({}, description="training settings of the whole family")
-    systems: dict[Name, System] = Field(description="recipes for trained models")
+    systems: dict[Name, dict[str, object]] = Field(description="recipes for trained models")
     ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
     decoders: dict[Name, dict[str, object]] = Field(description="ways to decode with them")
 

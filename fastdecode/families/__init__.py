@@ -1,8 +1,9 @@
 """The families: one room each, opened by its name.
 
-A room holds at least `rows.py`, whose `Decoder` is the configuration row of its decoders, and
-`decoders.py`, whose `build` makes a decoder of such a row and a loaded system. No room imports
-another.
+A room holds at least `rows.py`, with the configuration rows `System` and `Decoder`; `training.py`,
+whose `arguments` say to fairseq-train what is trained; and `decoders.py`, whose `build` makes a
+decoder of a row and a loaded system. What registers with fairseq is imported by `plugin.py`, if the
+room has one. No room imports another.
 """
 
 from collections.abc import Callable
@@ -10,20 +11,36 @@ from importlib import import_module
 from typing import Any
 
 from fastdecode.config.base import nearest
-from fastdecode.config.rows import DecoderRow
+from fastdecode.config.rows import DecoderRow, System
 from fastdecode.errors import UserError
 
-FAMILIES = ("autoregressive",)
+FAMILIES = ("autoregressive", "lattice")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
     """Return the class of the family's decoder rows. Raises UserError if there is no family."""
+    row: type[DecoderRow] = _rows(family).Decoder
+    return row
+
+
+def system_row(family: str) -> type[System]:
+    """Return the class of the family's system rows. Raises UserError if there is no family."""
+    row: type[System] = _rows(family).System
+    return row
+
+
+def _rows(family: str) -> Any:
     if family not in FAMILIES:
         raise UserError(
             f'systems/{family}.yaml: there is no family "{family}"{nearest(family, FAMILIES)}'
         )
-    row: type[DecoderRow] = import_module(f"{__name__}.{family}.rows").Decoder
-    return row
+    return import_module(f"{__name__}.{family}.rows")
+
+
+def training_arguments(family: str) -> Callable[..., list[str]]:
+    """Return the family's `arguments(job)` for fairseq-train."""
+    arguments: Callable[..., list[str]] = import_module(f"{__name__}.{family}.training").arguments
+    return arguments
 
 
 def decoder_builder(family: str) -> Callable[..., Any]:

@@ -1,7 +1,10 @@
 """The fairseq-train command line of one model."""
 
+import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import fastdecode
 from fastdecode.config.read import Architecture
@@ -24,9 +27,11 @@ def environment(threads: int) -> dict[str, str]:
     return {"OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count, "PYTHONUNBUFFERED": "1"} | MALLOC
 
 
-def model_arguments(architecture: Architecture, joint: bool) -> list[str]:
-    """Return the options that describe a Transformer (Vaswani et al., 2017)."""
-    options = ["--arch", "transformer"]
+def model_arguments(
+    architecture: Architecture, joint: bool, arch: str = "transformer"
+) -> list[str]:
+    """Return the options that describe a Transformer (Vaswani et al., 2017) or its kin `arch`."""
+    options = ["--arch", arch]
     for side, layers in (
         ("encoder", architecture.encoder_layers),
         ("decoder", architecture.decoder_layers),
@@ -56,8 +61,6 @@ def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
         "--clip-norm": settings.clip_norm,
         "--dropout": settings.dropout,
         "--attention-dropout": settings.attention_dropout,
-        "--criterion": "label_smoothed_cross_entropy",
-        "--label-smoothing": settings.label_smoothing,
         "--max-tokens": settings.batch_tokens,
         "--update-freq": settings.accumulate,
         # At its default of 8, fairseq leaves out the last batch, that of the longest sentences, if
@@ -83,12 +86,15 @@ def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
     return words
 
 
-def validation_arguments(settings: Training) -> list[str]:
-    """Return the options of validation: loss and tokenised greedy BLEU after every epoch."""
+def validation_arguments(settings: Training, decoding: Mapping[str, Any]) -> list[str]:
+    """Return the options of validation: loss and tokenised BLEU after every epoch.
+
+    `decoding` says how the validation set is translated.
+    """
     metric = "loss" if settings.select == "loss" else "bleu"
     return [
         *("--eval-bleu", "--eval-bleu-remove-bpe", "--eval-tokenized-bleu"),
-        *("--eval-bleu-args", '{"beam": 1, "max_len_a": 1.2, "max_len_b": 10}'),
+        *("--eval-bleu-args", json.dumps(decoding)),
         *("--best-checkpoint-metric", metric),
         *(["--maximize-best-checkpoint-metric"] if metric == "bleu" else []),
     ]
@@ -101,7 +107,7 @@ def fairseq_train(
     return [
         *(sys.executable, "-m", "fairseq_cli.train", str(data)),
         *("--user-dir", str(USER_DIR)),
-        *("--task", "translation", "--source-lang", source, "--target-lang", target),
+        *("--source-lang", source, "--target-lang", target),
         *arguments,
         *("--save-dir", str(work)),
         # Without this, the order of equally long sentences depends on the epoch at which the

@@ -9,15 +9,16 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fastdecode.config.read import Architecture
 from fastdecode.config.rows import Training
 from fastdecode.errors import UserError
+from fastdecode.families import training_arguments
 from fastdecode.files import write_aside, write_json
 from fastdecode.progress import say
 from fastdecode.train import checkpoints, command
@@ -41,12 +42,14 @@ class Job:
     seed: int
     device: str
 
+    options: Mapping[str, Any] = field(default_factory=dict)  # the row of the system
+    assets: Path | None = None  # folder of what the family needs besides
+
     def arguments(self) -> list[str]:
         """Return fairseq's options but for paths."""
         return [
-            *command.model_arguments(self.architecture, self.joint),
+            *training_arguments(self.family)(self),
             *command.training_arguments(self.settings, self.device, self.seed),
-            *command.validation_arguments(self.settings),
         ]
 
     def key(self) -> str:
@@ -166,6 +169,7 @@ def _is_last_update(job: Job, work: Path) -> bool:
 def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
     """Run fairseq-train, collecting checkpoints as they come."""
     words = command.fairseq_train(job.arguments(), job.data, job.source, job.target, work)
+    words += ["--assets", str(job.assets)] if job.assets else []
     environment = os.environ | command.environment(job.settings.threads)
     log = work / "train.log"
     with log.open("ab") as output:  # written by the child itself: nothing is lost if we are killed

@@ -19,10 +19,10 @@ from fastdecode.transformer.linear import Linear
 class Encoder:
     """A Transformer encoder with a fairseq encoder's weights."""
 
-    def __init__(self, module: Any):
-        """Take the weights of a fairseq TransformerEncoder."""
+    def __init__(self, module: Any, pack: bool = True):
+        """Take the weights of a fairseq TransformerEncoder; `pack` as in Linear."""
         self._embed = Embedding(module)
-        self._layers = [_Layer(layer) for layer in module.layers]
+        self._layers = [_Layer(layer, pack) for layer in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
 
     def __call__(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
@@ -37,12 +37,13 @@ class Encoder:
 
 
 class _Layer:
-    def __init__(self, layer: Any):
+    def __init__(self, layer: Any, pack: bool):
         attention = layer.self_attn
         self._heads = attention.num_heads
-        self._qkv = Linear([attention.q_proj, attention.k_proj, attention.v_proj])
-        self._out = Linear([attention.out_proj])
-        self._feed_forward = FeedForward(layer)
+        projections = [attention.q_proj, attention.k_proj, attention.v_proj]
+        self._qkv = Linear(projections, pack=pack)
+        self._out = Linear([attention.out_proj], pack=pack)
+        self._feed_forward = FeedForward(layer, pack)
         self._around_attention = Residual(layer.self_attn_layer_norm, layer.normalize_before)
         self._around_feed_forward = Residual(layer.final_layer_norm, layer.normalize_before)
 

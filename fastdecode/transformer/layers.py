@@ -32,20 +32,26 @@ class Residual:
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply `sublayer` to `x`."""
-        if self._prenorm:
-            return x + sublayer(self._norm(x))
-        return self._norm(x + sublayer(x))
+        return self.after(x + sublayer(self.before(x)))
+
+    def before(self, x: Tensor) -> Tensor:
+        """Return what f is applied to."""
+        return self._norm(x) if self._prenorm else x
+
+    def after(self, total: Tensor) -> Tensor:
+        """Return what becomes of x + f(x)."""
+        return total if self._prenorm else self._norm(total)
 
 
 class FeedForward:
     """The two position-wise layers."""
 
-    def __init__(self, layer: Any):
-        """Take fc1, fc2 and the activation of a fairseq layer."""
+    def __init__(self, layer: Any, pack: bool = True):
+        """Take fc1, fc2 and the activation of a fairseq layer; `pack` as in Linear."""
         relu = layer.activation_fn is F.relu
-        self._inner = Linear([layer.fc1], relu=relu)
+        self._inner = Linear([layer.fc1], relu=relu, pack=pack)
         self._activation = None if relu else layer.activation_fn
-        self._outer = Linear([layer.fc2])
+        self._outer = Linear([layer.fc2], pack=pack)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map (…, d) to (…, d)."""
@@ -86,7 +92,8 @@ def _position_table(module: Any) -> tuple[Tensor, int]:
 
 def heads(x: Tensor, count: int) -> Tensor:
     """Split (B, n, count · D) into (B, count, n, D)."""
-    return x.unflatten(-1, (count, -1)).transpose(1, 2)
+    split: Tensor = x.unflatten(-1, (count, -1)).transpose(1, 2)
+    return split
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:

@@ -16,13 +16,16 @@ class Linear:
     as the plain one (docs/measurements/benchmark).
     """
 
-    def __init__(self, layers: Sequence[Any], relu: bool = False):
-        """Copy weight and bias of `layers`; `relu` applies max(0, ·) to the output."""
+    def __init__(self, layers: Sequence[Any], relu: bool = False, pack: bool = True):
+        """Copy weight and bias of `layers`; `relu` applies max(0, ·) to the output.
+
+        With `pack=False` the plain layout stays: what PyTorch does of its own accord.
+        """
         weight = torch.cat([layer.weight.detach() for layer in layers])  # (out, in)
         biases = [layer.bias for layer in layers if layer.bias is not None]
         self._bias = torch.cat([bias.detach() for bias in biases]) if biases else None
         self._relu = relu
-        self._packed = weight.device.type == "cpu" and weight.dtype == torch.float32
+        self._packed = pack and weight.device.type == "cpu" and weight.dtype == torch.float32
         self._packed &= torch.backends.mkldnn.is_available()
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight) if self._packed else weight
 

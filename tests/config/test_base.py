@@ -49,8 +49,8 @@ def test_a_row_cannot_be_changed() -> None:
         (Dataset, DATASET | {"bpe": {"merge": 600}}, '"bpe.merge"; did you mean "merges"? (and 1'),
         (
             Family,
-            {"systems": {"a": {"rle": "big"}}, "decoders": {}},
-            'unknown key "systems.a.rle"; did you mean "role"?',
+            {"systems": {}, "decoders": {}, "ensembles": {"a": {"sytem": "x", "seeds": [1, 2]}}},
+            'unknown key "ensembles.a.sytem"; did you mean "system"? (and 1 more)',
         ),
         (
             Corpus,

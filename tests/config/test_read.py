@@ -10,7 +10,7 @@ from fastdecode.config import read as read_module
 from fastdecode.config.base import merge
 from fastdecode.config.read import Architecture, Configuration, Model
 from fastdecode.errors import UserError
-from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.families.autoregressive.rows import Decoder, System
 
 PIECE = {"kind": "files", "source": "a.de", "target": "a.en"}
 DEFINITIONS: dict[str, Any] = {
@@ -70,6 +70,7 @@ Read = Callable[..., Configuration]
 def families_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every family of these definitions decodes as the autoregressive one does."""
     monkeypatch.setattr(read_module, "decoder_row", lambda family: Decoder)
+    monkeypatch.setattr(read_module, "system_row", lambda family: System)
 
 
 @pytest.fixture
@@ -139,6 +140,19 @@ def test_models_are_the_selected_and_their_teachers_each_once(folder: Path) -> N
     assert len(read(folder).models()) == 6 + 2  # the ensemble's; teacher 7 is selected itself
     assert read(folder).targets("talks.8k") == ["raw", "teacher-x2", "teacher"]
     assert read(folder).targets("other") == []
+
+
+def test_an_optimised_decoder_has_a_twin_with_its_search(folder: Path) -> None:
+    fast = {
+        "beam5-fast": {"engine": "fastdecode"},
+        "beam3-fast": {"beam": 3, "engine": "fastdecode"},
+    }
+    fast |= {"beam5-int8": {"engine": "ctranslate2", "int8": True}}
+    family = DEFINITIONS["systems/left.yaml"]
+    write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
+    config = read(folder, decoders=["greedy", "beam5", *fast])
+    twins = {name: config.twin(name) for name in config.run.decoders}
+    assert twins == dict.fromkeys(twins) | dict.fromkeys(["beam5-fast", "beam5-int8"], "beam5")
 
 
 def test_every_dataset_has_its_own_models(folder: Path) -> None:

@@ -12,10 +12,8 @@ from fastdecode.config.rows import Training
 from fastdecode.train.command import (
     environment,
     fairseq_train,
-    model_arguments,
-    training_arguments,
-    validation_arguments,
 )
+from fastdecode.train.run import Job
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # hydra's, of old fairseq
 SIZE = Architecture(width=32, ffn=48, heads=4, encoder_layers=3, decoder_layers=2)
@@ -26,12 +24,9 @@ def understood(
 ) -> Any:
     """What fairseq-train makes of our command line, by its own parser."""
     training = Training.model_validate({"max_epochs": 7} | settings)
-    arguments = [
-        *model_arguments(size, joint),
-        *training_arguments(training, device, seed=3),
-        *validation_arguments(training),
-    ]
-    command = fairseq_train(arguments, Path("/data/bin"), "de", "en", Path("/out/work"))
+    data = Path("/data/bin")
+    job = Job("x", "autoregressive", data, "de", "en", joint, size, training, 3, device)
+    command = fairseq_train(job.arguments(), Path("/data/bin"), "de", "en", Path("/out/work"))
     assert all(isinstance(word, str) for word in command)
     python, module, script, *words = command
     assert Path(python).is_file() and (module, script) == ("-m", "fairseq_cli.train")

@@ -4,6 +4,7 @@
 rule train_system:
     input:
         data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
+        assets=lambda w: asset_files(w.dataset, w.target, w.system),
     output:
         checkpoint=f"{MODEL}/checkpoint.pt",
         curve=f"{MODEL}/curve.csv",
@@ -21,6 +22,8 @@ rule train_system:
         joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
         family=lambda w: CONFIG.family_of[w.system],
         architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
+        options=lambda w: CONFIG.systems[w.system].model_dump(),
+        assets=lambda w: assets_of(w.dataset, w.target, w.system),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         device=CONFIG.run.device,
         provenance=provenance_of,

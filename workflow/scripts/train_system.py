@@ -21,6 +21,8 @@ job = Job(
     settings=Training.model_validate(params.training),
     seed=names["seed"],
     device=params.device,
+    options=params.options,
+    assets=Path(params.assets) if params.assets else None,
 )
 with clear_errors():
     origin = provenance(decoder=None, **names)

@@ -1,0 +1,116 @@
+"""Sequence-to-lattice decoding (Deng and Rush 2021, section 3).
+
+Candidates by look-up, edge scores by one pass of the scorer, the best path by dynamic programming.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from fairseq.data import data_utils
+
+from fastdecode.errors import UserError
+from fastdecode.families.lattice.candidates import Candidates
+from fastdecode.families.lattice.lengths import read_lengths
+from fastdecode.families.lattice.rows import Decoder as Row
+from fastdecode.families.lattice.scan import scan
+from fastdecode.families.lattice.scorer import Scorer
+from fastdecode.families.lattice.tables import open_tables
+from fastdecode.families.lattice.viterbi import viterbi
+from fastdecode.stages import Stopwatch
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.layers import check_supported
+from fastdecode.translation import Translation
+
+if TYPE_CHECKING:
+    from fastdecode.decode import Decoder, System
+
+SEARCHES = {"viterbi": viterbi, "scan": scan}
+
+
+class LatticeDecoder:
+    """Translates batches of BPE-tokenised source sentences."""
+
+    def __init__(
+        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+    ):
+        """Lay the model out; raises UserError if it has no tables, or parts not built here."""
+        if len(system.models) > 1:
+            raise UserError(f"a lattice is scored by one model, and these are {len(system.models)}")
+        if system.assets is None:
+            raise UserError("a lattice needs its tables: load the system with its folder of assets")
+        (model,) = system.models
+        check_supported(model)
+        self._source, self._target = system.source, system.target
+        self._row, self._finish, self._watch = row, finish, watch
+        self._device = next(model.parameters()).device
+        self._candidates = system.share("candidates", lambda: _candidates(system))
+        self._lengths = read_lengths(system.assets / "lengths.json")
+        pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
+        bos, eos = system.target.bos(), system.target.eos()
+        self._encoder = system.share(f"encoder {pack}", lambda: Encoder(model.encoder, pack))
+        self._scorer = system.share(
+            f"scorer {pack} {exact}", lambda: Scorer(model.decoder, bos, eos, exact, pack)
+        )
+        self._most = int(model.max_decoder_positions()) - 1
+        weights = [*model.decoder.layers.parameters()]
+        weights += [model.decoder.output_projection.weight] if exact else []
+        self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+
+    @torch.inference_mode()
+    def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
+        """Return one Translation for each of `sources`, which decode as one batch.
+
+        One pass each. Stages: candidates, encode, score, search, finish.
+        """
+        self._watch.start()
+        ids = [[self._source.index(token) for token in tokens] for tokens in sources]
+        # With `</s>`: T = round(a · S + b) + 1, and all lengths that differ by delta at most.
+        lengths = [self._lengths.predict(len(sentence)) + 1 for sentence in ids]
+        longest = [min(length + self._row.delta, self._most) for length in lengths]
+        shortest = [
+            max(2, min(length - self._row.delta, most))
+            for length, most in zip(lengths, longest, strict=True)
+        ]
+        longest = [max(2, most) for most in longest]
+        slots = max(longest)
+        candidates, _ = self._candidates.batch(ids, slots, self._row.k)
+        self._watch.lap("candidates")
+
+        ended = [torch.tensor([*sentence, self._source.eos()]) for sentence in ids]
+        padded = data_utils.collate_tokens(ended, self._source.pad()).to(self._device)  # (B, S)
+        mask = None
+        if min(map(len, ended)) < padded.shape[1]:
+            mask = (padded != self._source.pad())[:, None, None]
+        encoded = self._encoder(padded, mask)
+        self._watch.lap("encode")
+        first, edges = self._scorer(candidates, encoded, mask)
+        self._watch.lap("score")
+        search = SEARCHES[self._row.search]
+        bounds = (torch.tensor(bound, device=self._device) for bound in (shortest, longest))
+        paths = search(first, edges, *bounds)
+        chosen = candidates[:, :-1].gather(2, paths.words[..., None])[..., 0]  # (B, T - 1)
+        found = zip(chosen.tolist(), paths.to_lists(), strict=True)
+        self._watch.lap("search")
+        translations = [
+            self._translation(words[: len(path)], score) for words, (path, score) in found
+        ]
+        self._watch.lap("finish")
+        return self._watch.share(translations)
+
+    def _translation(self, ids: list[int], score: float) -> Translation:
+        tokens = [self._target[i] for i in ids]
+        return Translation(self._finish(tokens), tokens, score, passes=1)
+
+
+def build(
+    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+) -> "Decoder":
+    """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
+    return LatticeDecoder(system, row, finish, watch)
+
+
+def _candidates(system: "System") -> Candidates:
+    assert system.assets is not None
+    words = system.source.symbols, system.target.symbols
+    return Candidates(open_tables(system.assets / "tables", *words), system.device)

@@ -1,0 +1,43 @@
+"""What the configuration may say about systems and decoders of this family."""
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import System as AnySystem
+
+
+class System(AnySystem):
+    """A scorer of lattice edges; its layers are those of the decoder."""
+
+    orders: Literal[2, 3] = Field(
+        3, description="slots of a training block: with 3, order 0 to trigrams are learned"
+    )
+
+
+class Decoder(DecoderRow):
+    """Search through a lattice of candidates."""
+
+    k: PositiveInt = Field(64, description="candidates a slot")
+    delta: NonNegativeInt = Field(3, description="lengths tried: the predicted one ± delta")
+    normalise: Literal["vocabulary", "candidates"] = Field(
+        "vocabulary",
+        description="what an edge's probability is normalised over: exact, or cheap",
+    )
+    search: Literal["viterbi", "scan"] = Field(
+        "viterbi", description="slot by slot, or as a max-plus scan of depth O(log T)"
+    )
+    engine: Literal["eager", "fastdecode"] = Field(
+        "eager", description="plain PyTorch (tier reference) or the fast path (tier optimised)"
+    )
+
+    @property
+    def tier(self) -> Tier:
+        """As for every family: eager mode is the reference."""
+        return "reference" if self.engine == "eager" else "optimised"
+
+    @property
+    def twin_key(self) -> dict[str, object]:
+        """All but the engine and the order in which the search adds up."""
+        return self.model_dump(exclude={"engine", "search"})

@@ -1,0 +1,23 @@
+"""How the scorer is trained: a Markov transformer, validated by searching lattices."""
+
+from typing import TYPE_CHECKING
+
+from fastdecode.train.command import model_arguments, validation_arguments
+
+if TYPE_CHECKING:
+    from fastdecode.train.run import Job
+
+ARCHITECTURE = "fastdecode_lattice"
+SEARCH = {"k": 64, "delta": 3}  # the paper's, for validation
+
+
+def arguments(job: "Job") -> list[str]:
+    """Return fairseq-train's options that say what is trained; the rest is the same for all."""
+    return [
+        *model_arguments(job.architecture, job.joint, ARCHITECTURE),
+        *("--orders", str(job.options["orders"])),
+        *("--task", "fastdecode", "--family", "lattice"),
+        *("--criterion", "fastdecode_markov"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
+        *validation_arguments(job.settings, SEARCH),
+    ]
