@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo test lint format schemas clean help
+.PHONY: demo benchmark test lint format schemas clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -24,6 +24,9 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 	$(BIN)/snakemake --cores $(CORES)
 	@echo && cat results/report/toy/systems.toy.test.md
 	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
+
+benchmark: $(READY)  ## engines side by side on random weights at base size: nothing trained, 3 minutes
+	$(BIN)/fastdecode benchmark
 
 test: $(READY)  ## install and run the tests
 	$(BIN)/python -m pytest

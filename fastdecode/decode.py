@@ -1,7 +1,5 @@
 """Load trained systems and translate with them: a test split, a shard of training text, lines."""
 
-# ruff: noqa: E402  fairseq talks while it is imported: its log is quietened before
-
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence

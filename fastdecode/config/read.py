@@ -22,7 +22,7 @@ from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, system_row
 
 RAW = "raw"
-FOLDERS = {"corpora", "downloads", "report", "bpe", "shards"}  # of results/: no row's name
+FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}  # of results/: no row's name
 RowT = TypeVar("RowT", bound=Row)
 
 

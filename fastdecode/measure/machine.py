@@ -104,7 +104,7 @@ def best_time(
     run: Callable[[], Any],
     synchronise: Callable[[], None],
     calls: int = 1,
-    duration: float = 1.0,
+    duration: float = 0.5,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
     """Return the seconds of one call: the least of repeats that last `duration`, but at least 3.

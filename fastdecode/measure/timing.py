@@ -32,6 +32,7 @@ class Entry:
     family: str
     settings: Mapping[str, Any]  # the decoder's row
     checkpoint: str
+    assets: str | None = None  # folder of what the family needs besides
 
     @property
     def name(self) -> str:
@@ -58,7 +59,8 @@ class Bench:
 
     def load(self, entry: Entry) -> System:
         """Load the model of an entry."""
-        return load_system([Path(entry.checkpoint)], self.data, self.device, self.precision)
+        assets = Path(entry.assets) if entry.assets else None
+        return load_system([Path(entry.checkpoint)], self.data, self.device, self.precision, assets)
 
     def workload(self, longest: int, scenario: Scenario) -> Workload:
         """Choose what is translated of the lines that have at most `longest` BPE tokens."""

@@ -63,13 +63,19 @@ def training_text(wildcards, side):
     return f"{RESULTS}/{wildcards.dataset}/{wildcards.target}/train.target.gz"
 
 
-ASSETS = {"lattice": ("lattice", ["tables", "lengths.json"])}  # by family: a folder, its files
+ASSETS = {
+    "lattice": ("lattice", ["tables", "lengths.json"])
+}  # by family: a folder, its files
 
 
 def assets_of(dataset, target, system):
     """Return the folder of what a system's family needs beside its models, or None."""
     family = CONFIG.family_of[system]
-    return f"{RESULTS}/{dataset}/{target}/{ASSETS[family][0]}" if family in ASSETS else None
+    return (
+        f"{RESULTS}/{dataset}/{target}/{ASSETS[family][0]}"
+        if family in ASSETS
+        else None
+    )
 
 
 def asset_files(dataset, target, system):

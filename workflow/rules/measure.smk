@@ -55,6 +55,38 @@ rule compare_quality:
         "../scripts/compare_quality.py"
 
 
+def twins(wildcards, which):
+    """Return translations of every optimised decoder with a twin in the run: its, or the twin's."""
+    return [
+        model_file(model, f"{wildcards.split}.{(decoder, twin)[which]}.jsonl.gz")
+        for model in CONFIG.selected()
+        if model.dataset == wildcards.dataset
+        for decoder in CONFIG.decoders_of(model.system)
+        if (twin := CONFIG.twin(decoder))
+    ]
+
+
+rule compare_twins:
+    input:
+        translations=lambda w: twins(w, 0),
+        twins=lambda w: twins(w, 1),
+    output:
+        json=f"{REPORT}/agreement/{{dataset}}.{{split}}.json",
+        md=report(
+            f"{REPORT}/agreement.{{dataset}}.{{split}}.md",
+            category="Speed",
+            subcategory="{dataset}",
+            labels={"split": "{split}", "what": "fast decoders against their twins"},
+        ),
+    localrule: True
+    params:
+        device=CONFIG.run.device,
+    message:
+        "Comparing fast decoders with their twins on {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/compare_twins.py"
+
+
 def timed(dataset, tier=None):
     """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
     return [
@@ -68,6 +100,7 @@ def timed(dataset, tier=None):
             "family": CONFIG.family_of[name],
             "settings": CONFIG.decoders[name].model_dump(),
             "checkpoint": model_file(model, "checkpoint.pt"),
+            "assets": assets_of(dataset, model.target, model.system),
         }
         for model in CONFIG.selected()
         if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
@@ -77,8 +110,16 @@ def timed(dataset, tier=None):
 
 
 def checkpoints(dataset, tier=None):
-    """Return the checkpoints of all timed systems, each once."""
-    return list(dict.fromkeys(entry["checkpoint"] for entry in timed(dataset, tier)))
+    """Return the checkpoints of all timed systems and what they need besides, each once."""
+    files = [
+        path
+        for entry in timed(dataset, tier)
+        for path in (
+            entry["checkpoint"],
+            *asset_files(dataset, entry["target"], entry["system"]),
+        )
+    ]
+    return list(dict.fromkeys(files))
 
 
 def timed_threads():

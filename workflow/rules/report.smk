@@ -27,6 +27,11 @@ def report_files():
                 f"{REPORT}/significance.{dataset}.{split}.{kind}"
                 for kind in ("csv", "md", "tex")
             ]
+    if any(map(CONFIG.twin, CONFIG.run.decoders)):
+        files += [
+            f"{REPORT}/agreement.{dataset}.{split}.md"
+            for dataset, split in test_splits()
+        ]
     return files + speed_files()
 
 

@@ -20,6 +20,7 @@ with clear_errors():
         Path(snakemake.input.data),
         params.device,
         params.precision,
+        Path(params.assets) if params.assets else None,
     )
     decoder = system.decoder(params.family, params.decoder, text.target_text)
     lines = list(read_lines(Path(snakemake.input.lines)))
