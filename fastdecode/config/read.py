@@ -22,7 +22,8 @@ from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, system_row
 
 RAW = "raw"
-FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}  # of results/: no row's name
+# Names of folders in results/, which no row may have.
+FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}
 RowT = TypeVar("RowT", bound=Row)
 
 
@@ -261,6 +262,18 @@ class Configuration:
         """Return the decoders of the run that fit `system`."""
         family = self.family_of[system]
         return [name for name in self.run.decoders if self.family_of[name] == family]
+
+    def denominators(self) -> dict[str, str | None]:
+        """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.
+
+        Of tier optimised it is, where the run does not say, the run's first decoder with the search
+        of the reference.
+        """
+        over = self.run.speedup_over
+        model, _, decoder = over.reference.rpartition("/")
+        fast = (name for name in self.run.decoders if self.twin(name) == decoder)
+        found = next((f"{model}/{name}" for name in fast), None)
+        return {"reference": over.reference, "optimised": over.optimised or found}
 
     def twin(self, decoder: str) -> str | None:
         """Return the run's decoder of tier reference with the search of an optimised one."""

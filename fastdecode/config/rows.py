@@ -172,7 +172,10 @@ class SpeedupOver(Row):
     """The denominator of each tier's speed-ups."""
 
     reference: str = Field(description="target/system/decoder of tier reference")
-    optimised: str | None = Field(None, description="target/system/decoder of tier optimised")
+    optimised: str | None = Field(
+        None,
+        description="the same of tier optimised; by default the run's first with the same search",
+    )
 
 
 class Run(Row):

@@ -155,6 +155,23 @@ def test_an_optimised_decoder_has_a_twin_with_its_search(folder: Path) -> None:
     assert twins == dict.fromkeys(twins) | dict.fromkeys(["beam5-fast", "beam5-int8"], "beam5")
 
 
+def test_speed_ups_are_over_the_same_search_in_both_tiers(folder: Path) -> None:
+    fast = {"greedy-fast": {"beam": 1, "engine": "fastdecode"}}
+    fast |= {"beam5-fast": {"engine": "fastdecode"}, "beam5-other": {"engine": "ctranslate2"}}
+    family = DEFINITIONS["systems/left.yaml"]
+    write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
+    reference = {"reference": "raw/teacher/beam5"}
+    config = read(folder, decoders=["beam5", "greedy", *fast], speedup_over=reference)
+    assert config.denominators() == reference | {"optimised": "raw/teacher/beam5-fast"}
+    chosen = reference | {"optimised": "raw/teacher/beam5-other"}
+    config = read(folder, decoders=["beam5", *fast], speedup_over=chosen)
+    assert config.denominators() == chosen
+    config = read(folder, speedup_over=reference)
+    assert config.denominators() == reference | {"optimised": None}
+    wrong = reference | {"optimised": "raw/teacher/greedy"}
+    assert "a ratio never mixes tiers" in fault(folder, speedup_over=wrong)
+
+
 def test_every_dataset_has_its_own_models(folder: Path) -> None:
     config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
     assert len(config.selected()) == 12

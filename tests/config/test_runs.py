@@ -230,5 +230,5 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
 
 def test_the_beam_of_the_bidirectional_paper() -> None:
     run = read(CONFIG / "runs/bidirectional.yaml")
-    assert run.run.decoders == ("beam10",)
+    assert run.run.decoders == ("beam10", "beam10-optimised")
     assert (run.decoders["beam10"].beam, run.decoders["beam10"].lenpen) == (10, 1.0)

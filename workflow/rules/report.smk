@@ -45,7 +45,7 @@ def speed_files():
             for scenario in scenarios
             for kind in ("csv", "md", "tex")
         ]
-        for tier, denominator in CONFIG.run.speedup_over.model_dump().items():
+        for tier, denominator in CONFIG.denominators().items():
             if not timed(dataset, tier):
                 continue
             files += [
@@ -191,7 +191,7 @@ rule tabulate_speed:
         tex=f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.tex",
     localrule: True
     params:
-        speedup_over=CONFIG.run.speedup_over.model_dump(),
+        speedup_over=CONFIG.denominators(),
     message:
         "Table of speed: {wildcards.dataset}, {wildcards.split}, {wildcards.scenario}"
     script:
@@ -237,7 +237,7 @@ rule draw_latency:
         png=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.png",
     localrule: True
     params:
-        denominator=lambda w: getattr(CONFIG.run.speedup_over, w.tier),
+        denominator=lambda w: CONFIG.denominators()[w.tier],
     message:
         "Figure {wildcards.figure}: {wildcards.dataset}, {wildcards.split}, {wildcards.tier} tier, threads: {wildcards.threads}"
     script:
