@@ -12,6 +12,7 @@ from fairseq.data import data_utils
 from fastdecode.errors import UserError
 from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.lengths import read_lengths
+from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.rows import Decoder as Row
 from fastdecode.families.lattice.scan import scan
 from fastdecode.families.lattice.scorer import Scorer
@@ -40,6 +41,8 @@ class LatticeDecoder:
         if system.assets is None:
             raise UserError("a lattice needs its tables: load the system with its folder of assets")
         (model,) = system.models
+        if not isinstance(model, LatticeModel):
+            raise UserError(f"{type(model).__name__} is not a lattice model: train one for this")
         check_supported(model)
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch
