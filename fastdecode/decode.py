@@ -117,9 +117,18 @@ def load_system(
         [str(path) for path in checkpoints], arg_overrides={"data": str(data)}
     )
     for model in models:
-        model.to(device, DTYPES[precision]).eval()
+        prepare(model, device, precision)
     words = task.source_dictionary, task.target_dictionary
     return System(models, *words, device, precision, assets)
+
+
+def prepare(model: Any, device: str, precision: str) -> None:
+    """Make a fairseq model ready to translate, as fairseq-generate does; it cannot be trained then.
+
+    Without this its decoder would also return attention weights, and lose time over them.
+    """
+    model.make_generation_fast_(need_attn=False)
+    model.to(device, DTYPES[precision]).eval()
 
 
 def batches(sentences: Sequence[Sequence[str]], most_tokens: int) -> list[list[int]]:

@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel, base_architecture
 
 from fastdecode.config.read import Architecture
-from fastdecode.decode import DTYPES, System
+from fastdecode.decode import System, prepare
 
 EXTRA = 4  # fairseq's own symbols
 
@@ -47,5 +47,5 @@ def untrained_system(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = kind.build_model(arguments, task)
-    model.to(device, DTYPES[precision]).eval()
+    prepare(model, device, precision)
     return System([model], words, words, device, precision)
