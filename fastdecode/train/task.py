@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.data import Dictionary
+from fairseq.logging import metrics
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationConfig, TranslationTask
 from torch import Tensor
 
 
@@ -40,6 +42,24 @@ class DecodesItself:
         self._decoder = None
         super().begin_valid_epoch(epoch, model)  # type: ignore[misc]
 
+    def valid_step(self, sample: dict[str, Any], model: Any, criterion: Any) -> Any:
+        """Return fairseq's loss with BLEU, which its non-autoregressive tasks leave out."""
+        return TranslationTask.valid_step(self, sample, model, criterion)
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
+        """Add a BLEU of 0 for sentences without any word, which fairseq leaves out of all counts.
+
+        A young model may write nothing else, and fairseq then ends for want of a score.
+        """
+        super().reduce_metrics(logging_outputs, criterion)  # type: ignore[misc]
+        validated = [log for log in logging_outputs if "_bleu_ref_len" in log]
+        if validated and not sum(log["_bleu_sys_len"] for log in validated):
+            metrics.log_scalar("_bleu_counts", np.zeros(EVAL_BLEU_ORDER))
+            metrics.log_scalar("_bleu_totals", np.zeros(EVAL_BLEU_ORDER))
+            metrics.log_scalar("_bleu_sys_len", 0)
+            metrics.log_scalar("_bleu_ref_len", sum(log["_bleu_ref_len"] for log in validated))
+            metrics.log_derived("bleu", _bleu)  # does nothing where fairseq has done so
+
     def inference_step(
         self, generator: Any, models: list[Any], sample: dict[str, Any], **_: Any
     ) -> list[list[dict[str, Tensor]]]:
@@ -51,7 +71,7 @@ class DecodesItself:
             assets = Path(self.cfg.assets) if self.cfg.assets else None
             system = System(models, self.src_dict, self.tgt_dict, device, assets=assets)
             self._decoder = system.decoder(self.cfg.family, generator, " ".join)
-        special = {self.src_dict.pad(), self.src_dict.eos()}
+        special = {self.src_dict.pad(), self.src_dict.bos(), self.src_dict.eos()}
         sources = [
             [self.src_dict[i] for i in row if i not in special]
             for row in sample["net_input"]["src_tokens"].tolist()
@@ -60,6 +80,18 @@ class DecodesItself:
             translations = self._decoder(sources)
         rows = [[*map(self.tgt_dict.index, t.tokens), self.tgt_dict.eos()] for t in translations]
         return [[{"tokens": torch.tensor(row)}] for row in rows]
+
+
+def _bleu(meters: Any) -> float:
+    """Return the BLEU of a whole validation from its sums, as fairseq computes it."""
+    from sacrebleu import BLEU
+
+    names = ("_bleu_counts", "_bleu_totals", "_bleu_sys_len", "_bleu_ref_len")
+    counts, totals, words, reference_words = (meters[name].sum for name in names)
+    score = BLEU.compute_bleu(
+        counts, totals, int(words), int(reference_words), smooth_method="exp"
+    ).score
+    return round(score, 2)
 
 
 @register_task("fastdecode", dataclass=DecodingConfig)

@@ -1,0 +1,156 @@
+"""What is trained, on what, and how it is validated."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import sacrebleu
+import torch
+from fairseq import checkpoint_utils
+from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+from fairseq.logging import metrics
+
+from fastdecode.decode import System, load_system
+from fastdecode.families.parallel.framing import blank_slots, frame_sources
+from fastdecode.families.parallel.rows import System as Row
+from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
+from fastdecode.families.parallel.training import RECIPES
+from fastdecode.files import read_lines
+from fastdecode.train.run import Job
+from tests.families.parallel.conftest import untrained_nat
+
+
+@pytest.fixture(scope="module")
+def task(binarised: Path) -> ParallelTask:
+    config = ParallelConfig(data=str(binarised), source_lang="en", target_lang="de")
+    config.dataset_impl = None
+    found = ParallelTask.setup_task(config)
+    found.load_dataset("valid")
+    return found
+
+
+def batch_of(task: ParallelTask, numbers: list[int]) -> dict[str, Any]:
+    data = task.dataset("valid")
+    sample: dict[str, Any] = data.collater([data[i] for i in numbers])
+    sample["prev_target"] = task.inject_noise(sample["target"])
+    return sample
+
+
+def test_every_kind_has_a_recipe() -> None:
+    assert set(get_args(Row.model_fields["kind"].annotation)) == set(RECIPES)
+
+
+def test_the_command_says_what_is_trained(nat_job: Callable[..., Job]) -> None:
+    words = nat_job(max_epochs=1).arguments()
+    for option, value in {
+        "--arch": "nonautoregressive_transformer",
+        "--task": "fastdecode_parallel",
+        "--family": "parallel",
+        "--noise": "full_mask",
+        "--criterion": "nat_loss",
+        "--label-smoothing": "0.1",
+        "--eval-bleu-args": '{"length_beam": 1}',
+    }.items():
+        assert words[words.index(option) + 1] == value
+    assert {"--src-embedding-copy", "--pred-length-offset", "--share-all-embeddings"} <= set(words)
+
+
+def test_a_training_learns_and_is_validated(trained_nat: Path, binarised: Path) -> None:
+    with (trained_nat / "curve.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 20
+    for column in ("valid_loss", "valid_nll_loss", "train_loss"):
+        assert float(rows[-1][column]) < float(rows[0][column])
+    assert float(rows[-1]["valid_bleu"]) > 0
+    system = load_system([trained_nat / "checkpoint.pt"], binarised, "cpu")
+    (translation,) = system.decoder("parallel", {}, " ".join)([["one", "two", "three"]])
+    assert translation.tokens
+
+
+def test_training_and_decoding_frame_alike(task: ParallelTask) -> None:
+    numbers = list(range(12))
+    batch = batch_of(task, numbers)
+    lines = [line.split() for line in read_lines(Path(task.cfg.data).with_name("valid.en"))]
+    sources = [lines[i] for i in batch["id"].tolist()]
+    assert len({len(source) for source in sources}) > 2
+    assert torch.equal(batch["net_input"]["src_tokens"], frame_sources(sources, task.src_dict))
+    lengths = (batch["target"] != task.tgt_dict.pad()).sum(1)
+    assert torch.equal(batch["prev_target"], blank_slots(lengths, task.tgt_dict))
+
+
+def test_padding_changes_nothing_that_is_learned(task: ParallelTask) -> None:
+    system = untrained_nat()
+    assert len(system.target) > len(task.tgt_dict)
+    (model,) = system.models
+
+    def outputs(batch: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        inputs = batch["net_input"]
+        found = model(
+            inputs["src_tokens"], inputs["src_lengths"], batch["prev_target"], batch["target"]
+        )
+        return found["word_ins"]["out"], found["length"]["out"]
+
+    together = batch_of(task, list(range(12)))
+    with torch.inference_mode():
+        words, lengths = outputs(together)
+        for row, number in enumerate(together["id"].tolist()):
+            words_alone, lengths_alone = outputs(batch_of(task, [number]))
+            slots = words_alone.shape[1]
+            assert torch.allclose(words[row, :slots], words_alone[0], atol=1e-5)
+            assert torch.allclose(lengths[row], lengths_alone[0], atol=1e-5)
+
+
+def test_nothing_is_drawn(task: ParallelTask) -> None:
+    before = torch.get_rng_state()
+    first, second = batch_of(task, [3, 1, 2]), batch_of(task, [3, 1, 2])
+    assert torch.equal(first["prev_target"], second["prev_target"])
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def reduced(task: ParallelTask, *batches: tuple[list[int], int, int]) -> dict[str, Any]:
+    """Let the task add up batches of matching n-grams, words and reference words."""
+    with metrics.aggregate() as total:
+        for counts, words, reference_words in batches:
+            log = {"loss": 1.0, "nll_loss": 1.0, "ntokens": 1, "nsentences": 1, "sample_size": 1}
+            log |= {"_bleu_sys_len": words, "_bleu_ref_len": reference_words}
+            for n in range(4):
+                log |= {f"_bleu_counts_{n}": counts[n], f"_bleu_totals_{n}": max(words - n, 0)}
+            task.reduce_metrics([log], LabelSmoothedDualImitationCriterion(task, 0.1))
+        found: dict[str, Any] = total.get_smoothed_values()
+        return found
+
+
+def test_a_model_that_writes_nothing_has_a_bleu_of_0(
+    task: ParallelTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task.cfg, "eval_bleu", True)
+    nothing, right, half = ([0] * 4, 0, 10), ([10, 9, 8, 7], 10, 10), ([8, 7, 6, 5], 10, 10)
+    assert reduced(task, nothing)["bleu"] == 0
+    assert reduced(task, right)["bleu"] == 100
+    for batches in ((nothing, half), (half, nothing)):  # as one of 20 reference words
+        expected = sacrebleu.BLEU.compute_bleu([8, 7, 6, 5], [10, 9, 8, 7], 10, 20).score
+        assert reduced(task, *batches)["bleu"] == pytest.approx(expected, abs=0.01)
+
+
+def test_validation_bleu_is_that_of_our_decoder(trained_nat: Path, binarised: Path) -> None:
+    (model,), config, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(trained_nat / "checkpoint.pt")], arg_overrides={"data": str(binarised)}
+    )
+    task.load_dataset("valid")
+    batch = batch_of(task, list(range(12)))
+    criterion = task.build_criterion(config.criterion)
+    _, _, log = task.valid_step(batch, model, criterion)
+
+    decode = System([model], task.src_dict, task.tgt_dict).decoder("parallel", {}, " ".join)
+    numbers = batch["id"].tolist()
+    english, german = (
+        list(read_lines(binarised.with_name(f"valid.{side}"))) for side in ("en", "de")
+    )
+    texts = [t.text for t in decode([english[i].split() for i in numbers])]
+    bleu = sacrebleu.corpus_bleu(texts, [[german[i] for i in numbers]], tokenize="none")
+    assert log["_bleu_sys_len"] == bleu.sys_len > 0
+    assert log["_bleu_ref_len"] == bleu.ref_len
+    assert [log[f"_bleu_counts_{n}"] for n in range(4)] == bleu.counts
+    assert bleu.counts[0] > 0
