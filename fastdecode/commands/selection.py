@@ -11,6 +11,7 @@ from fastdecode.config.base import merge, nearest, read_yaml
 from fastdecode.config.read import RAW, Configuration, Model
 from fastdecode.config.rows import DecoderRow
 from fastdecode.errors import UserError
+from fastdecode.families import assets
 
 DEFINITIONS = Path(__file__).parents[2] / "config"
 
@@ -60,6 +61,7 @@ class Selection:
     checkpoints: list[Path]  # several: an ensemble
     data: Path  # holds the dictionaries
     codes: Path  # holds the BPE codes
+    assets: Path | None  # holds what the family needs besides
 
     @property
     def family(self) -> str:
@@ -113,15 +115,20 @@ def select(arguments: argparse.Namespace) -> Selection:
     _check("--dataset of this run (others: --configfile)", dataset, configuration.run.datasets)
     models = _models(configuration, dataset, arguments.system, arguments.seed)
     checkpoints = [arguments.results / model.folder / "checkpoint.pt" for model in models]
+    target, system = arguments.system.split("/")
+    needed = assets(configuration.family_of[system])
+    folder = arguments.results / dataset / target / needed[0] if needed else None
     selection = Selection(
         configuration,
         dataset,
-        arguments.system.split("/")[1],
+        system,
         checkpoints,
         arguments.results / dataset / RAW / "bin",
         arguments.results / dataset / "bpe",
+        folder,
     )
-    for path in (*checkpoints, selection.data, selection.codes / "codes.source"):
+    besides = [folder / name for name in needed[1]] if folder and needed else []
+    for path in (*checkpoints, selection.data, selection.codes / "codes.source", *besides):
         if not path.exists():
             raise UserError(
                 f"{path} does not exist yet: make it with `{_snakemake(path, arguments)}`"

@@ -183,7 +183,9 @@ class Translator:
 
         if arguments.threads:
             torch.set_num_threads(arguments.threads)
-        system = decode.load_system(selection.checkpoints, selection.data, device, run.precision)
+        system = decode.load_system(
+            selection.checkpoints, selection.data, device, run.precision, selection.assets
+        )
         self._text = Text(**selection.text)
         self._decode = system.decoder(family, row.model_dump(), self._text.target_text)
         self._batches, self._longest, self._nothing = decode.batches, system.longest, decode.NOTHING

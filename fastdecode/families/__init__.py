@@ -37,6 +37,12 @@ def _rows(family: str) -> Any:
     return import_module(f"{__name__}.{family}.rows")
 
 
+def assets(family: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return what the family needs beside its models: a folder of the target, and its files."""
+    found: tuple[str, tuple[str, ...]] | None = getattr(_rows(family), "ASSETS", None)
+    return found
+
+
 def training_arguments(family: str) -> Callable[..., list[str]]:
     """Return the family's `arguments(job)` for fairseq-train."""
     arguments: Callable[..., list[str]] = import_module(f"{__name__}.{family}.training").arguments

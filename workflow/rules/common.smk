@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastdecode.config.read import RAW, Configuration, Model
 from fastdecode.errors import UserError
+from fastdecode.families import assets
 
 RESULTS = "results"
 MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
@@ -63,26 +64,18 @@ def training_text(wildcards, side):
     return f"{RESULTS}/{wildcards.dataset}/{wildcards.target}/train.target.gz"
 
 
-ASSETS = {
-    "lattice": ("lattice", ["tables", "lengths.json"])
-}  # by family: a folder, its files
-
-
 def assets_of(dataset, target, system):
     """Return the folder of what a system's family needs beside its models, or None."""
-    family = CONFIG.family_of[system]
-    return (
-        f"{RESULTS}/{dataset}/{target}/{ASSETS[family][0]}"
-        if family in ASSETS
-        else None
-    )
+    needed = assets(CONFIG.family_of[system])
+    return f"{RESULTS}/{dataset}/{target}/{needed[0]}" if needed else None
 
 
 def asset_files(dataset, target, system):
     """Return the files in that folder."""
-    folder = assets_of(dataset, target, system)
-    names = ASSETS[CONFIG.family_of[system]][1] if folder else []
-    return [f"{folder}/{name}" for name in names]
+    folder, needed = assets_of(dataset, target, system), assets(
+        CONFIG.family_of[system]
+    )
+    return [f"{folder}/{name}" for name in needed[1]] if needed else []
 
 
 def provenance_of(wildcards, **more):

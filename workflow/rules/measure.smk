@@ -183,10 +183,6 @@ rule measure_latency:
     output:
         summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
         samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.samples.csv",
-    wildcard_constraints:
-        tier="reference|optimised",
-        scenario="S1|Smax",
-        threads=r"all|\d+",
     threads: workflow.cores
     resources:
         gpu=int(CONFIG.run.device == "cuda"),

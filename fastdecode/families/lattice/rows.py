@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
+ASSETS = ("lattice", ("tables", "lengths.json"))
+
 
 class System(AnySystem):
     """A scorer of lattice edges; its layers are those of the decoder."""
