@@ -12,9 +12,19 @@ ENGINES = ("fairseq", "fastdecode", "ctranslate2", "int8")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options; the defaults are a base Transformer (Vaswani et al., 2017)."""
-    parser.add_argument("--layers", nargs="+", default=["6-6", "12-1", "6-1"], metavar="E-D")
-    parser.add_argument("--beams", nargs="+", type=int, default=[1, 5], metavar="K")
-    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=ENGINES)
+    parser.add_argument(
+        "--layers",
+        nargs="+",
+        default=["6-6", "12-1", "6-1"],
+        metavar="E-D",
+        help="encoder-decoder layers of each model (6-6 12-1 6-1)",
+    )
+    parser.add_argument(
+        "--beams", nargs="+", type=int, default=[1, 5], metavar="K", help="beam widths (1 5)"
+    )
+    parser.add_argument(
+        "--engines", nargs="+", default=list(ENGINES), choices=ENGINES, help="who decodes (all)"
+    )
     parser.add_argument("--width", type=int, default=512, help="model dimension (%(default)s)")
     parser.add_argument("--ffn", type=int, default=2048, help="feed-forward dimension")
     parser.add_argument("--heads", type=int, default=8, help="attention heads")
@@ -24,8 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warmup", type=int, default=2, help="lines before the clock counts")
     parser.add_argument("--repeats", type=int, default=5, help="passes over the lines")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads (%(default)s)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--precision", choices=("fp32", "fp16", "bf16"), default="fp32")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(%(default)s)")
+    parser.add_argument(
+        "--precision",
+        choices=("fp32", "fp16", "bf16"),
+        default="fp32",
+        help="arithmetic (%(default)s)",
+    )
     parser.add_argument(
         "--out", type=Path, default=DEFAULT, help="folder of the results (%(default)s)"
     )

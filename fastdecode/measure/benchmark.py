@@ -18,7 +18,7 @@ from fastdecode.config.read import Architecture
 from fastdecode.decode import System
 from fastdecode.files import read_json, write_lines
 from fastdecode.measure.latency import Series, measure
-from fastdecode.measure.machine import device_name, measure_machine
+from fastdecode.measure.machine import device_name, measure_machine, synchroniser
 from fastdecode.measure.summary import Timings, write_latency
 from fastdecode.measure.timing import Entry, build
 from fastdecode.measure.untrained import untrained_system
@@ -161,7 +161,7 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
         {1: [[line] for line in plan.sources()]},
         plan.warmup,
         plan.repeats,
-        torch.cuda.synchronize if cuda else lambda: None,
+        synchroniser(plan.device),
     )
     staged_series: list[Series] = [] if cuda else measured
     return Timings(list(range(plan.lines)), [], labels, measured, staged_series)

@@ -49,6 +49,11 @@ def device_name(device: str) -> str:
     return torch.cuda.get_device_name() if device == "cuda" else device
 
 
+def synchroniser(device: str) -> Callable[[], None]:
+    """Return what waits until `cpu` or `cuda` has done all it was given: before every clock."""
+    return torch.cuda.synchronize if device == "cuda" else lambda: None
+
+
 def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:
     """Measure the device with each number of CPU threads; takes a few seconds a number.
 
@@ -57,7 +62,7 @@ def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:
     the last. Numbers of threads are text, as keys of JSON are. A multiplication and an addition
     are two operations. Leaves PyTorch with the last number of threads.
     """
-    synchronise = torch.cuda.synchronize if device == "cuda" else _nothing
+    synchronise = synchroniser(device)
     size = array_bytes() if device == "cpu" else 1024 * MEGABYTE
     calls = 1 if device == "cpu" else 10  # a GPU is so fast that waiting for it would count
     measured = []
@@ -161,7 +166,3 @@ def _multiplying(device: str) -> Iterator[Kernel]:
         matrix = torch.ones(side, side, dtype=dtype, device=device)
         multiply = partial(torch.mm, matrix, matrix)
         yield Kernel("matrix-matrix", precision, "GFLOP/s", 2 * side**3, multiply)
-
-
-def _nothing() -> None:
-    pass

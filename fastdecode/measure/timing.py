@@ -10,6 +10,7 @@ import torch
 from fastdecode.config.rows import Latency, Scenario
 from fastdecode.decode import System, load_system, translate_lines
 from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure
+from fastdecode.measure.machine import synchroniser
 from fastdecode.measure.sampling import Workload, workload
 from fastdecode.measure.summary import Timings
 from fastdecode.stages import Stopwatch
@@ -93,7 +94,7 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
             decode, read = build(entry, systems[entry.checkpoint], bench.text, staged)
             calls[entry.name] = decode
             labels[entry.name] = {**entry.labels, "bytes_per_pass": read}
-        synchronise = torch.cuda.synchronize if cuda else _nothing
+        synchronise = synchroniser(bench.device)
         return measure(calls, batches, bench.settings.warmup, repeats, synchronise)
 
     measured = timed(not cuda, bench.settings.repeats)
@@ -106,7 +107,7 @@ def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decod
 
     `staged` decoders time their stages, and wait for the device at every one.
     """
-    synchronise = torch.cuda.synchronize if system.device == "cuda" else _nothing
+    synchronise = synchroniser(system.device)
     inner, outer = Stopwatch(synchronise, on=staged), Stopwatch(synchronise, on=staged)
     decoder = system.decoder(entry.family, entry.settings, text.target_text, inner)
     return _fitting(translate_lines(decoder, text, outer)), decoder.bytes_per_pass
@@ -133,7 +134,3 @@ def _no_memory(error: Exception) -> bool:
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return any(sign in str(error).lower() for sign in NO_MEMORY)
-
-
-def _nothing() -> None:
-    pass

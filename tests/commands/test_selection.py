@@ -36,6 +36,26 @@ def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
     assert named.checkpoints == selection.checkpoints
 
 
+def test_what_a_family_needs_besides_must_be_there(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert selected(place, *SYSTEM).assets is None
+    needed = ("lattice", ("tables", "lengths.json"))
+    monkeypatch.setattr("fastdecode.commands.selection.assets", lambda family: needed)
+    with pytest.raises(UserError, match="numbers/raw/lattice/tables does not exist yet"):
+        selected(place, *SYSTEM)
+    folder = place.results / "numbers/raw/lattice"
+    folder.mkdir()
+    try:
+        for name in needed[1]:
+            (folder / name).touch()
+        assert selected(place, *SYSTEM).assets == folder
+    finally:
+        for name in needed[1]:
+            (folder / name).unlink()
+        folder.rmdir()
+
+
 def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
     raw = place.results / "numbers/raw/transformer-big"
     assert selected(place, "--system", "raw/transformer-big").checkpoints == [
