@@ -164,6 +164,8 @@ class Configuration:
                         f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
                         f"{nearest(split, splits)}"
                     )
+            for family in dataset.families:
+                self._known(family, self.families, f"datasets/{name}.yaml: families")
             for role, preset in dataset.roles.model_dump().items():
                 if preset not in self.presets:
                     raise UserError(
@@ -306,14 +308,15 @@ class Configuration:
     def training(self, dataset: str, system: str) -> Training:
         """Return the training settings of `system` on `dataset`.
 
-        Later ones win: family, preset, dataset, system, run.
+        Later ones win: family, preset, dataset, family on this dataset, system, run.
         """
-        family = self.families[self.family_of[system]]
+        family = self.family_of[system]
         preset = self.presets[self.preset(dataset, system)]
         values = merge(
-            family.training,
+            self.families[family].training,
             preset.training,
             self.datasets[dataset].training,
+            self.datasets[dataset].families.get(family, {}),
             self.systems[system].training,
             self.run.training,
         )

@@ -101,6 +101,9 @@ class Dataset(Row):
     tests: tuple[Name, ...] = Field(("test",), min_length=1, description="splits that are tested")
     roles: Roles = Field(Roles(), description="role → preset")
     training: dict[str, object] = Field({}, description="training settings of this dataset")
+    families: dict[str, dict[str, object]] = Field(
+        {}, description="family → training settings of its systems on this dataset"
+    )
     distill_shards: PositiveInt = Field(2, description="parts that a teacher translates apart")
 
 

@@ -36,6 +36,7 @@ DEFINITIONS: dict[str, Any] = {
         **{"corpus": "talks", "bpe": {"merges": 8000}, "tests": ["test", "extra"]},
         "roles": {"base": "tiny", "big": "large"},
         "training": {"lr": 0.3, "warmup_updates": 3, "average": 3, "max_epochs": 3},
+        "families": {"left": {"warmup_updates": 5, "accumulate": 5}, "other": {"accumulate": 6}},
     },
     "datasets/talks.yaml": {
         "corpus": "talks",
@@ -204,7 +205,7 @@ def test_downloads_are_read(folder: Path) -> None:
     assert str(read(folder).downloads["d/a.gz"].url) == "http://a/b"
 
 
-# Training settings: family < preset < dataset < system < run
+# Training settings: family < preset < dataset < family on the dataset < system < run
 
 
 def test_the_layers_of_training_settings_win_in_their_order(folder: Path) -> None:
@@ -212,12 +213,19 @@ def test_the_layers_of_training_settings_win_in_their_order(folder: Path) -> Non
     assert settings.label_smoothing == 0.0  # said by the family alone
     assert (settings.dropout, settings.threads) == (0.3, 2)  # preset over family
     assert settings.lr == 0.3  # dataset over preset
-    assert settings.warmup_updates == 4  # system over dataset
+    assert settings.accumulate == 5  # of its family on this dataset
+    assert settings.warmup_updates == 4  # system over both
     assert settings.average == 5  # run over system
     assert settings.max_epochs == 3
     assert settings.clip_norm == 0.0  # said by nobody
     student = read(folder).training("talks.8k", "student")
-    assert (student.dropout, student.warmup_updates) == (0.1, 3)  # its preset says nothing
+    assert (student.dropout, student.warmup_updates) == (0.1, 5)  # its preset says nothing
+
+
+def test_settings_of_an_unknown_family_are_refused(folder: Path) -> None:
+    path = folder / "datasets/talks.8k.yaml"
+    path.write_text(path.read_text().replace("  left:", "  leaf:"))
+    assert 'talks.8k.yaml: families: there is no "leaf"; did you mean "left"?' in fault(folder)
 
 
 def test_null_takes_a_setting_back(folder: Path) -> None:
