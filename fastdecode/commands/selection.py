@@ -89,8 +89,7 @@ class Selection:
         _check("--decoder", name, config.decoders)
         if name not in fitting:
             raise UserError(
-                f"--decoder: {name} does not decode {self.system}, which is "
-                f"{config.family_of[self.system]}: take one of {', '.join(fitting)}"
+                f"--decoder: {name} does not decode {self.system}: take one of {', '.join(fitting)}"
             )
         return self._equipped(name)
 

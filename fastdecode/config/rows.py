@@ -142,6 +142,13 @@ class DecoderRow(Row):
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
         return run
 
+    def fits(self, system: System) -> bool:
+        """Tell whether this decodes `system`, a row of `families`: a run leaves the rest out.
+
+        By default a decoder fits all systems of its families.
+        """
+        return True
+
     @property
     def families(self) -> tuple[str, ...]:
         """The families whose systems it decodes; none named: its own."""
