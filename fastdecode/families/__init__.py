@@ -9,13 +9,14 @@ room has one. A room whose training needs files besides (the lattice's tables) n
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from fastdecode.config.base import nearest
 from fastdecode.config.rows import Assets, DecoderRow, System
 from fastdecode.errors import UserError
 
-FAMILIES = ("autoregressive", "lattice", "parallel")
+FAMILIES = ("aggressive", "autoregressive", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
@@ -53,4 +54,12 @@ def training_arguments(family: str) -> Callable[..., list[str]]:
 def decoder_builder(family: str) -> Callable[..., Any]:
     """Return the family's `build(system, row, finish, watch)`; imports torch and fairseq."""
     build: Callable[..., Any] = import_module(f"{__name__}.{family}.decoders").build
+    return build
+
+
+def drafter_builder(family: str) -> Callable[..., Any] | None:
+    """Return the family's `build_drafter(system, settings)`; None: it has no way of its own."""
+    if not find_spec(f"{__name__}.{family}.drafting"):
+        return None
+    build: Callable[..., Any] = import_module(f"{__name__}.{family}.drafting").build_drafter
     return build

@@ -56,7 +56,7 @@ class Decoder:
 
     def __init__(self, module: Any):
         """Take the weights of a fairseq TransformerDecoder."""
-        self._embed = Embedding(module)
+        self.embed = Embedding(module)
         self._layers = [_Layer(layer) for layer in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
         self._project = Linear([module.output_projection])
@@ -94,18 +94,46 @@ class Decoder:
         memory.length = end
         return self.run(tokens, positions, end, mask, memory)
 
+    def step_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
+        """Feed `tokens` (R, n) behind the first `lengths` (R) of each row; return (R, n, V).
+
+        Every new token sees those of its row that come before it. What the memory held behind a
+        row's length is forgotten. `longest` is the highest of the lengths; `memory.length` is
+        neither read nor changed.
+        """
+        return self.project(self.states_at(tokens, lengths, longest, memory))
+
+    def states_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
+        """Return the states (R, n, d) whose projection `step_at` returns."""
+        positions = lengths[:, None] + torch.arange(tokens.shape[1], device=tokens.device)
+        window = longest + tokens.shape[1]
+        places = torch.arange(window, device=tokens.device)
+        mask = (places <= positions[..., None])[:, None]  # (R, 1, n, window)
+        return self.states(tokens, positions, window, mask, memory)
+
     def run(
         self, tokens: Tensor, positions: Tensor, window: int, mask: Tensor | None, memory: Memory
     ) -> Tensor:
         """Do what `step` says, with every number that changes from step to step in a tensor.
 
-        The new tokens stand at `positions` (n) and look at the first `window` places of the memory,
-        or where `mask` (n, window) is true. `memory.length` is neither read nor changed.
+        The new tokens stand at `positions`, (n) or (R, n), and look at the first `window` places of
+        the memory, or where `mask` (n, window) or (R, 1, n, window) is true. `memory.length` is
+        neither read nor changed.
         """
-        x = self._embed(tokens, positions)
+        return self.project(self.states(tokens, positions, window, mask, memory))
+
+    def states(
+        self, tokens: Tensor, positions: Tensor, window: int, mask: Tensor | None, memory: Memory
+    ) -> Tensor:
+        """Return the states (R, n, d) whose projection `run` returns."""
+        x = self.embed(tokens, positions)
         for layer, own, source in zip(self._layers, memory.own, memory.source, strict=True):
             x = layer(x, own, positions, window, mask, source, memory.mask)
-        return self._project(self._norm(x) if self._norm else x)
+        return self._norm(x) if self._norm else x
+
+    def project(self, states: Tensor) -> Tensor:
+        """Return the logits of states."""
+        return self._project(states)
 
 
 class _Layer:
@@ -126,9 +154,9 @@ class _Layer:
         self,
         x: Tensor,  # (R, n, d)
         own: Tensor,  # (2, R, H, T, D)
-        positions: Tensor,  # (n)
+        positions: Tensor,  # (n) or (R, n)
         window: int,
-        own_mask: Tensor | None,  # (n, window)
+        own_mask: Tensor | None,  # (n, window) or (R, 1, n, window)
         source: Tensor,  # (2, B, H, S, D)
         source_mask: Tensor | None,  # (B, 1, 1, S)
     ) -> Tensor:
@@ -136,12 +164,32 @@ class _Layer:
         x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
         return self._around_feed_forward(x, self._feed_forward)
 
+    def both_ways(
+        self, x: Tensor, own_mask: Tensor | None, source: Tensor, source_mask: Tensor | None
+    ) -> Tensor:
+        """Do the same where every token sees all others: nothing is kept for later.
+
+        `own_mask` (R, 1, 1, n) is true where there are tokens; None where nothing is padded.
+        """
+        x = self._around_own(x, lambda y: self._attention(y, own_mask))
+        x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
+        return self._around_feed_forward(x, self._feed_forward)
+
+    def _attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
+        return self._own_out(attend(query, key, value, mask))
+
     def _own_attention(
         self, x: Tensor, own: Tensor, positions: Tensor, window: int, mask: Tensor | None
     ) -> Tensor:
         query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
-        own[0].index_copy_(2, positions, key)
-        own[1].index_copy_(2, positions, value)
+        if positions.dim() == 1:
+            own[0].index_copy_(2, positions, key)
+            own[1].index_copy_(2, positions, value)
+        else:  # each row has places of its own
+            rows = torch.arange(len(positions), device=positions.device)[:, None]
+            own[0][rows, :, positions] = key.transpose(1, 2)
+            own[1][rows, :, positions] = value.transpose(1, 2)
         return self._own_out(attend(query, own[0, :, :, :window], own[1, :, :, :window], mask))
 
     def _source_attention(self, x: Tensor, source: Tensor, mask: Tensor | None) -> Tensor:

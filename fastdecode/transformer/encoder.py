@@ -21,7 +21,7 @@ class Encoder:
 
     def __init__(self, module: Any, pack: bool = True):
         """Take the weights of a fairseq TransformerEncoder; `pack` as in Linear."""
-        self._embed = Embedding(module)
+        self.embed = Embedding(module)
         self._layers = [_Layer(layer, pack) for layer in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
 
@@ -30,7 +30,7 @@ class Encoder:
 
         `mask` (B, 1, 1, S) is true where there are tokens; None where nothing is padded.
         """
-        x = self._embed(tokens, torch.arange(tokens.shape[1], device=tokens.device))
+        x = self.embed(tokens, torch.arange(tokens.shape[1], device=tokens.device))
         for layer in self._layers:
             x = layer(x, mask)
         return self._norm(x) if self._norm else x

@@ -70,10 +70,18 @@ class Embedding:
         self._positions, self._offset = _position_table(module)
 
     def __call__(self, tokens: Tensor, positions: Tensor) -> Tensor:
-        """Embed `tokens` (B, n), of which the i-th stands at `positions[i]`, counted from 0."""
-        x = F.embedding(tokens, self._tokens) * self._scale
-        x = x + F.embedding(positions + self._offset, self._positions)
+        """Embed `tokens` (B, n), which stand at `positions` (n) or (B, n), counted from 0."""
+        x = self.words(tokens) + self.places(positions)
         return self._norm(x) if self._norm else x
+
+    def words(self, tokens: Tensor) -> Tensor:
+        """Return the scaled embeddings of `tokens` without their positions."""
+        return F.embedding(tokens, self._tokens) * self._scale
+
+    def places(self, positions: Tensor) -> Tensor:
+        """Return the embeddings of `positions`; of those behind the last, the last one's."""
+        rows = (positions + self._offset).clamp(max=len(self._positions) - 1)
+        return F.embedding(rows, self._positions)
 
 
 def _position_table(module: Any) -> tuple[Tensor, int]:

@@ -1,0 +1,128 @@
+"""Drafts: what one system proposes as the continuation of a translation, for another to check.
+
+A family whose systems can continue a prefix has a `drafting.py` with `build_drafter`; those of any
+other family draft by translating the whole sentence once, with a decoder of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+from fairseq.data import Dictionary, data_utils
+from torch import Tensor
+
+from fastdecode.families import drafter_builder
+from fastdecode.stages import Stopwatch
+
+if TYPE_CHECKING:
+    from fastdecode.decode import Decoder, System
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences that are translated together."""
+
+    sources: Sequence[Sequence[str]]
+    """BPE tokens, B sentences."""
+    tokens: Tensor
+    """(B, S), with `</s>`, padded on the right."""
+    mask: Tensor | None
+    """(B, 1, 1, S), true where there are tokens; None where nothing is padded."""
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """The translations of R sentences so far."""
+
+    tokens: Tensor
+    """(R, T), without `<s>`; what stands behind a row's length means nothing."""
+    lengths: Tensor
+    """(R)."""
+    longest: int
+    """The highest of the lengths, known without waiting for the device."""
+
+    def keep(self, rows: Tensor, longest: int) -> "Prefixes":
+        """Return these rows alone."""
+        return Prefixes(self.tokens[rows], self.lengths[rows], longest)
+
+
+class Drafts(Protocol):
+    """What is drafted for one batch, as its translations grow."""
+
+    def propose(self, prefixes: Prefixes, most: int) -> Tensor:
+        """Return tokens that may come next, (R, n) with n ≤ `most`; padding proposes nothing."""
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these of the sentences alone."""
+
+
+class Drafter(Protocol):
+    """What drafts."""
+
+    @property
+    def bytes_per_pass(self) -> int:
+        """How many bytes of weights one draft reads at least."""
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a prefix with its draft may have."""
+
+    def begin(self, batch: Batch, encoded: Any = None) -> Drafts:
+        """Begin with a batch of sentences; `encoded` is the verifier's, for one that shares it."""
+
+
+class WholeSentences:
+    """A drafter that translates a sentence once and proposes the rest of that from any place on."""
+
+    longest = 1 << 30  # a place without a word proposes nothing
+
+    def __init__(self, decoder: "Decoder", words: Dictionary, device: str):
+        """Draft with `decoder`, whose tokens are `words`."""
+        self._decoder, self._words, self._device = decoder, words, device
+        self.bytes_per_pass = decoder.bytes_per_pass
+
+    def begin(self, batch: Batch, encoded: Any = None) -> "Sentences":
+        """See Drafter: the sentences are translated here."""
+        words = self._words
+        rows = [
+            torch.tensor([*map(words.index, translation.tokens), words.eos()])
+            for translation in self._decoder(batch.sources)
+        ]
+        padded = data_utils.collate_tokens(rows, words.pad()).to(self._device)
+        return Sentences(padded, words.pad())
+
+
+class Sentences:
+    """Whole sentences (R, T) as drafts, padded on the right."""
+
+    def __init__(self, tokens: Tensor, pad: int):
+        """Draft from `tokens`."""
+        self._tokens, self._pad = tokens, pad
+
+    def propose(self, prefixes: Prefixes, most: int) -> Tensor:
+        """See Drafts: what stands at the next places, whatever stood before them."""
+        tokens = torch.cat(
+            [self._tokens, self._tokens.new_full((len(self._tokens), 1), self._pad)], 1
+        )
+        places = prefixes.lengths[:, None] + torch.arange(most, device=tokens.device)
+        return tokens.gather(1, places.clamp(max=tokens.shape[1] - 1))
+
+    def keep(self, rows: Tensor) -> None:
+        """See Drafts."""
+        self._tokens = self._tokens[rows]
+
+
+def build_drafter(family: str, system: "System", settings: Mapping[str, Any]) -> Drafter:
+    """Return what drafts with `system`, of `family`; `settings` are the family's own.
+
+    Without a `drafting.py` of the family they are those of the decoder that writes whole sentences.
+
+    Raises UserError if they do not fit the system.
+    """
+    build = drafter_builder(family)
+    if build:
+        drafter: Drafter = build(system, settings)
+        return drafter
+    decoder = system.decoder(family, settings, " ".join, Stopwatch(on=False))
+    return WholeSentences(decoder, system.target, system.device)

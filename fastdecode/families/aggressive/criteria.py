@@ -1,0 +1,127 @@
+"""The losses: a drafter's over a block after a random prefix, a blockwise model's over its heads."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from fairseq.criterions import register_criterion
+from fairseq.criterions.label_smoothed_cross_entropy import (
+    LabelSmoothedCrossEntropyCriterion,
+    LabelSmoothedCrossEntropyCriterionConfig,
+    label_smoothed_nll_loss,
+)
+from omegaconf import II
+from torch import Tensor
+
+from fastdecode.families.aggressive.blocks import (
+    Blocks,
+    blocks_after,
+    draw_prefixes,
+    targets_after,
+)
+from fastdecode.families.aggressive.training import BLOCKWISE, DRAFTER
+from fastdecode.glancing import dropout_of, reveal, to_reveal
+from fastdecode.train.draws import keyed_uniforms
+
+PREFIXES = 1 << 32  # added to the seed: a stream of draws apart from those of what is revealed
+
+
+@dataclass
+class DrafterConfig(LabelSmoothedCrossEntropyCriterionConfig):  # type: ignore[misc]
+    """Options of the criterion."""
+
+    seed: int = II("common.seed")
+
+
+@register_criterion(DRAFTER, dataclass=DrafterConfig)
+class DrafterCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[misc]
+    """Cross-entropy of the slots that are not shown, with glancing in training.
+
+    Prefixes are keyed by (seed, update, sentence); in validation they are always the same.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        sentence_avg: bool,
+        label_smoothing: float,
+        ignore_prefix_size: int,
+        report_accuracy: bool,
+        seed: int,
+    ):
+        """Take fairseq's settings, by the names it looks for, and the seed of the training."""
+        super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
+        self._seed, self._task = seed, task
+        self._pad, self._unk = task.target_dictionary.pad(), task.target_dictionary.unk()
+
+    def forward(self, model: Any, sample: dict[str, Any], reduce: bool = True) -> Any:
+        """See fairseq. The sample size is the number of slots learned from."""
+        update = model.num_updates if model.training else 0
+        blocks, targets = self.blocks(sample, model.decoder.block, update)
+        net_input = {key: sample["net_input"][key] for key in ("src_tokens", "src_lengths")}
+        if not model.training:
+            return self._loss(model(**net_input, blocks=blocks), targets, sample, reduce)
+        with dropout_of(sample["id"], self._seed, update), torch.no_grad():
+            guesses = model(**net_input, blocks=blocks).argmax(-1)  # (B, k)
+        hidden = targets != self._pad
+        wrong = ((guesses != targets) & hidden).sum(1)
+        counts = to_reveal(wrong, self._task.glancing_ratio(update))
+        shown = reveal(counts, hidden, sample["id"], self._seed, update)
+        with dropout_of(sample["id"], self._seed, update):
+            logits = model(**net_input, blocks=blocks.show(targets, shown))
+        return self._loss(logits, targets.masked_fill(shown, self._pad), sample, reduce)
+
+    def blocks(self, sample: dict[str, Any], k: int, update: int) -> tuple[Blocks, Tensor]:
+        """Return the slots of a batch and what belongs there (B, k), after prefixes drawn for it."""
+        targets = sample["target"]  # (B, T), with `</s>`
+        uniforms = keyed_uniforms(sample["id"], 1, self._seed + PREFIXES, update)[:, 0]
+        lengths = draw_prefixes(uniforms, (targets != self._pad).sum(1))
+        blocks = blocks_after(targets, lengths, int(lengths.max()), k, self._pad, self._unk)
+        return blocks, targets_after(targets, lengths, k, self._pad)
+
+    def _loss(self, logits: Tensor, targets: Tensor, sample: dict[str, Any], reduce: bool) -> Any:
+        loss, nll_loss = smoothed(self, logits, targets, reduce)
+        size = int((targets != self._pad).sum())
+        return loss, size, log_of(loss, nll_loss, size, targets, sample)
+
+
+@register_criterion(BLOCKWISE, dataclass=LabelSmoothedCrossEntropyCriterionConfig)
+class BlockwiseCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[misc]
+    """The mean cross-entropy of the heads; head i learns the i-th token after each place.
+
+    Stern et al. (2018, section 6) draw one head a batch, for want of memory; its mean is this.
+    """
+
+    def forward(self, model: Any, sample: dict[str, Any], reduce: bool = True) -> Any:
+        """See fairseq. The loss that validation reports is the first head's."""
+        targets = sample["target"]  # (B, T)
+        size = int(sample["ntokens"])
+        losses = []
+        for logits in model(**sample["net_input"]):
+            losses.append(smoothed(self, logits, targets, reduce))
+            end = targets.new_full((len(targets), 1), self.padding_idx)
+            targets = torch.cat([targets[:, 1:], end], dim=1)
+        mean = torch.stack([loss for loss, _ in losses]).mean(0)
+        return mean, size, log_of(mean, losses[0][1], size, sample["target"], sample)
+
+
+def smoothed(criterion: Any, logits: Tensor, targets: Tensor, reduce: bool) -> tuple[Any, Any]:
+    """Return label-smoothed and plain cross-entropy, summed, of (…, V) at `targets` (…)."""
+    logs = logits.float().log_softmax(-1).flatten(0, -2)
+    loss, plain = label_smoothed_nll_loss(
+        logs, targets.flatten(), criterion.eps, ignore_index=criterion.padding_idx, reduce=reduce
+    )
+    return loss, plain
+
+
+def log_of(
+    loss: Tensor, plain: Tensor, size: int, targets: Tensor, sample: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what fairseq logs of a batch."""
+    return {
+        "loss": loss.data,
+        "nll_loss": plain.data,
+        "ntokens": sample["ntokens"],
+        "nsentences": len(targets),
+        "sample_size": size,
+    }

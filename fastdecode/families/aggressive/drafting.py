@@ -1,0 +1,20 @@
+"""How this family drafts."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fastdecode.drafting import Drafter
+from fastdecode.families.aggressive.eager import EagerDrafter
+from fastdecode.families.aggressive.fast import FastDrafter
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+
+def build_drafter(system: "System", settings: Mapping[str, Any]) -> Drafter:
+    """Return the drafter in `system`; `settings` are `engine` and `encoders` of a decoder row.
+
+    Raises UserError if it is none.
+    """
+    kind = FastDrafter if settings["engine"] == "fastdecode" else EagerDrafter
+    return kind(system, share_encoder=settings["encoders"] == "shared")

@@ -1,0 +1,239 @@
+"""Drafter, verifier and blockwise model over this project's own Transformer: tier optimised."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.drafting import Batch, Prefixes
+from fastdecode.families.aggressive.blocks import Blocks, blocks_after
+from fastdecode.families.aggressive.models import (
+    blockwise_model,
+    bytes_per_pass,
+    drafter_model,
+    verifier_model,
+)
+from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.linear import Linear
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+
+class FastVerifier:
+    """An autoregressive Transformer that looks at a whole draft in one pass."""
+
+    def __init__(self, system: "System"):
+        """Lay the model out; raises UserError if it has parts that are not built here."""
+        model = verifier_model(system.models)
+        check_supported(model)
+        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
+        self.longest = int(model.max_decoder_positions()) - 1
+        self.bytes_per_pass = bytes_per_pass(model)
+
+    def encode(self, batch: Batch) -> Tensor:
+        """See Verifier."""
+        encoded: Tensor = self._encoder(batch.tokens, batch.mask)
+        return encoded
+
+    def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastChecks":
+        """See Verifier."""
+        return FastChecks(self._decoder, self._decoder.begin(encoded, batch.mask, 1, room + 1))
+
+
+class FastChecks:
+    """A batch that is verified, with its keys and values."""
+
+    def __init__(self, decoder: Decoder, memory: Memory):
+        """Begin with an empty `memory`."""
+        self._decoder, self._memory = decoder, memory
+
+    def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
+        """See Checks: each row's cache is cut back to its prefix."""
+        return self._decoder.step_at(tokens, prefixes.lengths, prefixes.longest, self._memory)
+
+    def keep(self, rows: Tensor) -> None:
+        """See Checks."""
+        self._memory.keep_sentences(rows)
+
+
+class FastDrafter:
+    """A drafter of this family."""
+
+    def __init__(self, system: "System", share_encoder: bool = False):
+        """Lay the model out; with `share_encoder` the encoder's output comes from the verifier.
+
+        Raises UserError if it has parts that are not built here.
+        """
+        model = drafter_model(system.models)
+        check_supported(model)
+        self._pad, self._unk = system.target.pad(), system.target.unk()
+        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
+        self._share = share_encoder
+        self.block = int(model.decoder.block)
+        self.longest = int(model.max_decoder_positions())
+        self.bytes_per_pass = bytes_per_pass(model)
+
+    def begin(self, batch: Batch, encoded: Tensor | None = None) -> "FastDrafts":
+        """See Drafter; `encoded` is the verifier's, used where the encoder is shared."""
+        if encoded is None or not self._share:
+            encoded = self._encoder(batch.tokens, batch.mask)
+        words = self._encoder.embed.words(batch.tokens)
+        places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
+        placed = words + self._encoder.embed.places(places)
+        memory = self._decoder.begin(encoded, batch.mask, 1, 0)
+        return FastDrafts(self, self._decoder, memory, words, placed, (self._pad, self._unk))
+
+
+class FastDrafts:
+    """A batch that is drafted for."""
+
+    def __init__(
+        self,
+        drafter: FastDrafter,
+        decoder: "BlockDecoder",
+        memory: Memory,
+        words: Tensor,
+        placed: Tensor,
+        symbols: tuple[int, int],
+    ):
+        """Take the source: keys and values in `memory`, embeddings (B, S, d) without, with places."""
+        self._block, self._decoder, self._memory = drafter.block, decoder, memory
+        self._words, self._placed, self._symbols = words, placed, symbols
+
+    def propose(self, prefixes: Prefixes, most: int) -> Tensor:
+        """See Drafts: the block is as the model learned it, of which the first `most` are drafted."""
+        args = prefixes.tokens, prefixes.lengths, prefixes.longest, self._block
+        blocks = blocks_after(*args, *self._symbols)
+        logits = self._decoder.fill(blocks, prefixes, self._memory, self._words, self._placed, most)
+        logits[..., self._symbols[0]] = float("-inf")
+        return logits.argmax(-1)
+
+    def keep(self, rows: Tensor) -> None:
+        """See Drafts."""
+        self._memory.keep_sentences(rows)
+        self._words, self._placed = self._words[rows], self._placed[rows]
+
+
+class BlockDecoder(Decoder):
+    """The drafter's decoder: both ways over prefixes and slots, nothing kept from draft to draft."""
+
+    def __init__(self, module: Any):
+        """Take the weights of the room's own BlockDecoder."""
+        super().__init__(module)
+        self._copy = Linear([module.copy.query])
+        self._scale = module.embed_tokens.embedding_dim**-0.5
+
+    def fill(
+        self,
+        blocks: Blocks,
+        prefixes: Prefixes,
+        memory: Memory,
+        words: Tensor,
+        placed: Tensor,
+        most: int,
+    ) -> Tensor:
+        """Return logits (R, most, V) of the first slots of each block.
+
+        `words` and `placed` (R, S, d) are source embeddings without and with positions.
+        """
+        rows, width = blocks.tokens.shape
+        positions = torch.arange(width, device=blocks.tokens.device)
+        places = self.embed.places(positions)  # (W, d)
+        scores = self._copy(places) @ placed.transpose(1, 2) * self._scale  # (R, W, S)
+        mask = None  # of what is behind a row's block
+        if memory.mask is not None:
+            scores = scores.masked_fill(~memory.mask[:, 0], float("-inf"))
+        if rows > 1:
+            mask = (positions < prefixes.lengths[:, None] + blocks.places.shape[1])[:, None, None]
+        x = self.embed.words(blocks.tokens)
+        x = (scores.softmax(-1) @ words).where(blocks.blank[..., None], x)
+        for layer, source in zip(self._layers, memory.source, strict=True):
+            x = layer.both_ways(x + places, mask, source, memory.mask)
+        x = blocks.of(x)[:, :most]
+        return self.project(self._norm(x) if self._norm else x)
+
+
+class FastBlockwise:
+    """A blockwise model: verifier and drafter in one pass."""
+
+    def __init__(self, system: "System"):
+        """Lay the model out; raises UserError if it has parts that are not built here."""
+        model = blockwise_model(system.models)
+        check_supported(model)
+        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._decoder = system.share("decoder", lambda: HeadsDecoder(model.decoder))
+        self.longest = int(model.max_decoder_positions()) - 1
+        self.bytes_per_pass = bytes_per_pass(model)
+
+    def encode(self, batch: Batch) -> Tensor:
+        """See Verifier."""
+        encoded: Tensor = self._encoder(batch.tokens, batch.mask)
+        return encoded
+
+    def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastBlocks":
+        """See Verifier."""
+        return FastBlocks(self._decoder, self._decoder.begin(encoded, batch.mask, 1, room + 1))
+
+
+class FastBlocks:
+    """A batch whose passes verify what the passes before proposed."""
+
+    def __init__(self, decoder: "HeadsDecoder", memory: Memory):
+        """Begin with an empty `memory`."""
+        self._decoder, self._memory = decoder, memory
+        self._hidden: Tensor | None = None  # (R, n + 1, …) of the last pass
+        self._before: Tensor | None = None  # (R), lengths of the prefixes at that pass
+
+    def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
+        """See Checks."""
+        states = self._decoder.states_at(tokens, prefixes.lengths, prefixes.longest, self._memory)
+        self._hidden, self._before = states, prefixes.lengths
+        return self._decoder.first(states)
+
+    def propose(self, prefixes: Prefixes, most: int) -> Tensor:
+        """See Drafts: from the state at the last token that was verified, by heads 2 to k."""
+        if self._hidden is None or self._before is None:  # nothing was verified yet
+            return prefixes.tokens[:, :0]
+        last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
+        state = self._hidden[torch.arange(len(last), device=last.device), last]  # (R, d)
+        return self._decoder.others(state, most).argmax(-1)
+
+    def keep(self, rows: Tensor) -> None:
+        """See Checks."""
+        self._memory.keep_sentences(rows)
+        if self._hidden is not None and self._before is not None:
+            self._hidden, self._before = self._hidden[rows], self._before[rows]
+
+
+class HeadsDecoder(Decoder):
+    """The decoder of a blockwise model; what most passes do not need is not computed."""
+
+    def __init__(self, module: Any):
+        """Take the weights of the room's own BlockwiseDecoder."""
+        super().__init__(module)
+        heads = module.heads
+        self._inner = Linear([heads.fc1], relu=True)
+        width, self._count = heads.fc2.weight.shape[0] // heads.count, heads.count
+        self._first = Linear([_Rows(heads.fc2, 0, width)])
+        self._rest = Linear([_Rows(heads.fc2, width, None)])
+
+    def first(self, states: Tensor) -> Tensor:
+        """Return the first head's logits (…, V) of `states` (…, d)."""
+        return self.project(states + self._first(self._inner(states)))
+
+    def others(self, states: Tensor, most: int) -> Tensor:
+        """Return logits (R, n, V) of the heads after the first, at most `most`, of states (R, d)."""
+        outputs = self._rest(self._inner(states)).unflatten(-1, (self._count - 1, -1))
+        return self.project(states[:, None] + outputs[:, :most])
+
+
+class _Rows:
+    """Some outputs of a linear layer."""
+
+    def __init__(self, layer: Any, start: int, end: int | None):
+        self.weight, self.bias = layer.weight[start:end], layer.bias[start:end]

@@ -1,0 +1,83 @@
+"""What drafts and verifies, whoever computes it: the parts that `eager.py` and `fast.py` build."""
+
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from fastdecode.drafting import Batch, Prefixes
+from fastdecode.errors import UserError
+from fastdecode.families.aggressive.blockwise import BlockwiseModel
+from fastdecode.families.aggressive.model import DrafterModel
+
+ONCE = ("encoder_attn.k_proj", "encoder_attn.v_proj")  # projections of the source
+
+
+class Checks(Protocol):
+    """The verifier's side of one batch, with what it remembers of it."""
+
+    def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
+        """Return logits (R, n + 1, V) of the tokens after each prefix, and after each draft.
+
+        `tokens` (R, n + 1) are the last of each prefix, `</s>` where it is empty, and its n drafts.
+        What was remembered behind a prefix, of drafts that were refused, is forgotten.
+        """
+
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these of the sentences alone."""
+
+
+class Verifier(Protocol):
+    """What verifies."""
+
+    @property
+    def bytes_per_pass(self) -> int:
+        """How many bytes of weights a pass reads at least."""
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a translation may have."""
+
+    def encode(self, batch: Batch) -> Any:
+        """Return the encoder's output."""
+
+    def begin(self, batch: Batch, encoded: Any, room: int) -> Checks:
+        """Begin with a batch; no prefix with its draft is longer than `room`."""
+
+
+def bytes_per_pass(model: Any) -> int:
+    """Return the bytes of weights that a decoder pass reads at least, what is used once left out."""
+    layers = model.decoder.layers.named_parameters()
+    read = [p for name, p in layers if not name.split(".", 1)[1].startswith(ONCE)]
+    read.append(model.decoder.output_projection.weight)
+    if isinstance(model, BlockwiseModel):
+        read += model.decoder.heads.parameters()
+    return sum(p.numel() * p.element_size() for p in read)
+
+
+def drafter_model(models: list[Any]) -> Any:
+    """Return the drafter among the models of a system. Raises UserError if there is none."""
+    return _single(models, DrafterModel, "is no drafter: train gad, or name its family as drafter")
+
+
+def blockwise_model(models: list[Any]) -> Any:
+    """Return the blockwise model of a system. Raises UserError if there is none."""
+    return _single(models, BlockwiseModel, "has no heads for a block: train blockwise")
+
+
+def verifier_model(models: list[Any]) -> Any:
+    """Return the model of a verifier. Raises UserError on an ensemble and on one of another kind."""
+    from fairseq.models.transformer import TransformerModel
+
+    model = _single(models, TransformerModel, "does not write from left to right: it cannot verify")
+    if isinstance(model, DrafterModel):
+        raise UserError("a drafter cannot verify: name an autoregressive system as verifier")
+    return model
+
+
+def _single(models: list[Any], kind: type, fault: str) -> Any:
+    if len(models) > 1:
+        raise UserError(f"draft and verify run one model each, and these are {len(models)}")
+    (model,) = models
+    if not isinstance(model, kind):
+        raise UserError(f"{type(model).__name__} {fault}")
+    return model

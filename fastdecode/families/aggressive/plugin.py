@@ -1,0 +1,6 @@
+"""What of this family registers with fairseq."""
+
+from fastdecode.families.aggressive import blockwise as blockwise
+from fastdecode.families.aggressive import criteria as criteria
+from fastdecode.families.aggressive import model as model
+from fastdecode.families.aggressive import task as task

@@ -1,0 +1,131 @@
+"""What the configuration may say about systems and decoders of this family."""
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+
+from fastdecode.config.rows import DecoderRow, Name, Tier
+from fastdecode.config.rows import System as AnySystem
+
+FAMILY = "aggressive"
+
+
+class System(AnySystem):
+    """A model that proposes a block of tokens at a time."""
+
+    kind: Literal["drafter", "blockwise"] = Field(
+        "drafter",
+        description="drafter: fills a block after a prefix, for a verifier to check (Xia et al., "
+        "2022); blockwise: a Transformer with k heads, which checks itself (Stern et al., 2018)",
+    )
+    k: PositiveInt = Field(25, description="tokens of a block")
+    verifier: Name | None = Field(
+        None, description="drafter: the system that checks it, of the same target and seed"
+    )
+    encoder: Literal["random", "initialised", "shared"] = Field(
+        "initialised",
+        description="drafter: how its encoder begins: at random, as the verifier's, or as the "
+        "verifier's and kept so, embeddings too, so that both can share one pass",
+    )
+    activation: Literal["relu", "gelu"] = Field("relu", description="drafter: of feed-forward")
+    positions: Literal["sinusoidal", "learned"] = Field(
+        "sinusoidal", description="drafter: position embeddings"
+    )
+    scale_embeddings: bool = Field(True, description="drafter: embeddings times √width")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "System":
+        if self.kind == "drafter" and not self.verifier:
+            raise ValueError("a drafter needs a verifier: name a system, such as transformer")
+        if self.kind == "blockwise" and self.verifier:
+            raise ValueError("a blockwise model is its own verifier: leave verifier out")
+        return self
+
+    @property
+    def companions(self) -> tuple[str, ...]:
+        """The verifier, if the encoder begins as its."""
+        needed = self.kind == "drafter" and self.encoder != "random"
+        return (self.verifier,) if needed and self.verifier else ()
+
+
+class Decoder(DecoderRow):
+    """Drafts that are verified."""
+
+    mode: Literal["verify", "draft", "blockwise"] = Field(
+        "verify",
+        description="verify: an autoregressive system checks what another one drafts; draft: the "
+        "drafter alone; blockwise: for systems of that kind",
+    )
+    beta: PositiveInt = Field(
+        1, description="a drafted token has to be among the β likeliest; 1 = as greedy search"
+    )
+    tau: NonNegativeFloat = Field(
+        0.0, description="and its log-probability at most τ below the highest; not read if β is 1"
+    )
+    drafter: Name = Field(FAMILY, description="family of the systems that draft")
+    draft: dict[str, object] = Field(
+        {}, description="how a drafter of another family decodes: settings of its decoder"
+    )
+    verifier: Name | None = Field(
+        None, description="system that verifies, same target and seed; by default the drafter's"
+    )
+    encoders: Literal["apart", "concurrent", "shared"] = Field(
+        "apart",
+        description="of drafter and verifier: one after the other, at once in two threads or CUDA "
+        "streams, or one for both, for a drafter trained with encoder: shared",
+    )
+    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
+    max_len_b: NonNegativeInt = Field(10, description="see max_len_a; lengths count `</s>` not")
+    min_len: PositiveInt = Field(1, description="shortest output")
+    engine: Literal["eager", "fastdecode"] = Field(
+        "eager", description="fairseq's modules (tier reference) or the fast path (optimised)"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Decoder":
+        if self.drafter != FAMILY and not (self.mode == "verify" and self.verifier):
+            raise ValueError(f"drafter: {self.drafter} needs mode: verify and a verifier")
+        if self.drafter != FAMILY and self.encoders != "apart":
+            raise ValueError(f"drafter: {self.drafter} has an encoder of its own: encoders: apart")
+        if self.drafter == FAMILY and self.draft:
+            raise ValueError(
+                f"draft: a drafter of {FAMILY} has no decoder of its own: leave it out"
+            )
+        if self.mode != "verify" and (self.verifier or self.encoders != "apart"):
+            raise ValueError(f"mode: {self.mode} runs one model: leave verifier and encoders out")
+        return self
+
+    @property
+    def tier(self) -> Tier:
+        """As for every family: eager mode is the reference."""
+        return "reference" if self.engine == "eager" else "optimised"
+
+    @property
+    def twin_key(self) -> dict[str, object]:
+        """All but the engine and how encoders run, which change no token."""
+        return self.model_dump(exclude={"engine", "encoders"})
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """That of the drafter."""
+        return (self.drafter,)
+
+    def fits(self, system: AnySystem) -> bool:
+        """Tell whether `system` drafts as this row asks; of another family, its decoder says so."""
+        if isinstance(system, System):
+            blockwise = system.kind == "blockwise"
+            shares = self.encoders != "shared" or (
+                system.encoder == "shared" and self.verifier in (None, system.verifier)
+            )
+            return blockwise == (self.mode == "blockwise") and shares
+        from fastdecode.families import decoder_row
+
+        return decoder_row(self.drafter).model_validate(self.draft).fits(system)
+
+    def companions(self, system: AnySystem) -> tuple[str, ...]:
+        """The verifier."""
+        if self.mode != "verify":
+            return ()
+        own = system.verifier if isinstance(system, System) else None
+        verifier = self.verifier or own
+        return (verifier,) if verifier else ()

@@ -1,0 +1,75 @@
+"""Which drafted tokens are accepted (Xia et al. 2022, section 4), on tensors alone."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may be written, by drafter and verifier alike: just what greedy search may write."""
+
+    eos: int
+    pad: int
+    min_len: int  # without `</s>`
+
+    def forbid(self, logits: Tensor, first: Tensor, limits: Tensor, near: bool) -> Tensor:
+        """Return `logits` (R, n, V) with -inf at the tokens that may not come there.
+
+        A row's n places begin behind its first `first` (R) tokens. Forbidden are padding, `</s>`
+        before min_len, and all else from a sentence's limit on, in `limits` (R); `near` tells
+        whether any of the places is that far. Changes its argument.
+        """
+        steps = first[:, None] + torch.arange(logits.shape[1], device=logits.device)  # (R, n)
+        logits[..., self.pad] = -inf
+        logits[..., self.eos].masked_fill_(steps < self.min_len, -inf)
+        if near:
+            others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
+            over = (steps >= limits[:, None])[..., None]
+            logits = logits.masked_fill(over & others, -inf)
+        return logits
+
+
+class Accepted(NamedTuple):
+    """What an iteration adds to each of R translations."""
+
+    tokens: Tensor  # (R, n + 1); behind the counts they mean nothing
+    counts: Tensor  # (R), at least 1
+    ended: Tensor  # (R), whether the last of them is `</s>`
+    scores: Tensor  # (R), the sum of their log-probabilities by the verifier
+
+
+def accept(
+    drafts: Tensor, logits: Tensor, norms: Tensor, beta: int, tau: float, rules: Rules
+) -> Accepted:
+    """Accept drafted tokens (R, n) by the verifier's `logits` (R, n + 1, V), forbidden ones -inf.
+
+    The i-th token is accepted if those before it are and it is among the β likeliest (equation 6)
+    with a log-probability at most τ below the highest (equation 7); with β = 1 if it is the argmax
+    (equation 5). Behind the accepted ones, unless they end with `</s>`, comes the verifier's argmax:
+    at the first token that is refused, or as a bonus behind the whole draft.
+
+    `norms` (R, n + 1) turn logits into log-probabilities: log Σ exp before anything was forbidden.
+    """
+    n = drafts.shape[1]
+    best = logits.argmax(-1)  # (R, n + 1)
+    if beta == 1:
+        match = drafts == best[:, :n]
+    else:
+        highest = logits[:, :n].topk(min(beta, logits.shape[-1]), dim=-1).values  # (R, n, β)
+        own = logits[:, :n].gather(2, drafts[..., None])[..., 0]
+        match = (own >= highest[..., -1]) & (highest[..., 0] - own <= tau) & (own > -inf)
+    ends = drafts == rules.eos
+    behind = ends.cumsum(1) - ends.long() > 0  # an end of the sentence came before
+    kept = (match & ~behind).long().cumprod(1).sum(1)  # (R)
+    by_draft = ((torch.arange(n, device=drafts.device) < kept[:, None]) & ends).any(1)
+    own_word = best.gather(1, kept[:, None])  # (R, 1), where the first token was refused
+    tokens = torch.cat([drafts, own_word], dim=1).scatter(1, kept[:, None], own_word)
+    counts = kept + (~by_draft).long()
+    ended = by_draft | (own_word[:, 0] == rules.eos)
+    logs = logits.gather(2, tokens[..., None])[..., 0] - norms
+    written = torch.arange(n + 1, device=drafts.device) < counts[:, None]
+    return Accepted(tokens, counts, ended, logs.masked_fill(~written, 0.0).sum(1))
