@@ -125,12 +125,11 @@ class DraftAndVerify(Front):
         )
 
     def _begin(self, batch: Batch, limits: list[int]) -> tuple[Checks, Drafts]:
-        room = 2 * max(limits) + 1  # the longest prefix, and a draft as long as any
         if self._drafter:
-            arguments = room, self._row.encoders, self._watch
+            arguments = room_of(limits), self._row.encoders, self._watch
             return begin_both(self._verifier, self._drafter, batch, *arguments)
         encoded = self._verifier.encode(batch)
-        blocks: Any = self._verifier.begin(batch, encoded, room)  # both sides in one
+        blocks: Any = self._verifier.begin(batch, encoded, room_of(limits))  # both sides in one
         self._watch.lap("encode")
         return blocks, blocks
 
@@ -151,6 +150,14 @@ def keep_both(checks: Checks, drafts: Drafts, rows: Tensor) -> None:
     checks.keep(rows)
     if drafts is not checks:
         drafts.keep(rows)
+
+
+def room_of(limits: list[int]) -> int:
+    """Return the most tokens of a prefix with its draft and one more.
+
+    All rows draft as much as the one that is farthest from its limit can use.
+    """
+    return max(limits) * (2 if len(limits) > 1 else 1) + 1
 
 
 class DraftAlone(Front):
@@ -177,7 +184,7 @@ class DraftAlone(Front):
 
     def _iteration(self, growth: "Growth", drafts: Drafts) -> Accepted:
         eos, lengths = self._rules.eos, growth.prefixes.lengths
-        proposed = drafts.propose(growth.prefixes, max(growth.most, 1))  # (R, n)
+        proposed = drafts.propose(growth.prefixes, growth.most + 1)  # (R, n), to the last `</s>`
         self._watch.lap("draft")
         place = torch.arange(proposed.shape[1], device=lengths.device)
         over = lengths[:, None] + place >= growth.limits[:, None]
@@ -194,8 +201,7 @@ class Growth:
         """Begin with empty translations of at most `limits` tokens."""
         self._rules, self._host_limits = rules, limits
         self.limits = torch.tensor(limits, device=device)  # (R)
-        room = 2 * max(limits) + 2
-        tokens = torch.full((len(limits), room), rules.eos, device=device)
+        tokens = torch.full((len(limits), room_of(limits) + 1), rules.eos, device=device)
         self.prefixes = Prefixes(tokens, torch.zeros_like(self.limits), 0)
         self._lengths = [0] * len(limits)  # as prefixes.lengths, on the host
 

@@ -103,7 +103,7 @@ class EagerChecks:
         for layer in self._model.decoder.layers:
             saved = layer.self_attn._get_input_buffer(self._state)
             for name in ("prev_key", "prev_value"):
-                saved[name] = saved[name][:, :, : self._padding.shape[1]]
+                saved[name] = saved[name][:, :, : self._padding.shape[1]].contiguous()
             saved["prev_key_padding_mask"] = self._padding
             layer.self_attn._set_input_buffer(self._state, saved)
 
@@ -113,7 +113,7 @@ class EagerChecks:
         for layer in self._model.decoder.layers:
             for attention in (layer.self_attn, layer.encoder_attn):
                 saved = attention._get_input_buffer(self._state)
-                saved = {key: None if x is None else x[rows] for key, x in saved.items()}
+                saved = {k: None if x is None else x.index_select(0, rows) for k, x in saved.items()}
                 attention._set_input_buffer(self._state, saved)
         self._before = None if self._before is None else self._before[rows]
         self._padding = None if self._padding is None else self._padding[rows]
