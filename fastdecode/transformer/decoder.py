@@ -66,11 +66,14 @@ class Decoder:
         self._width = int(module.embed_tokens.weight.shape[1])
         self._room = module.embed_tokens.weight.new_empty(0)
 
-    def begin(self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int) -> Memory:
+    def begin(
+        self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
+    ) -> Memory:
         """Return the memory to begin with: `rows` rows a sentence, room for `longest` tokens.
 
         `encoded` (B, S, d) and `mask` are the encoder's. The room is the decoder's own and is used
-        again: a memory is good until the next one begins.
+        again: a memory is good until the next one begins. `clear` empties it, for `step_at` with
+        rows of different lengths: what is masked counts nothing, but must be a number.
         """
         count = len(self._layers)
         keys = self._source(encoded).unflatten(-1, (count, 2, self._heads, -1))
@@ -78,7 +81,8 @@ class Decoder:
         size = (count, 2, len(encoded) * rows, self._heads, longest, self._width // self._heads)
         if self._room.numel() < prod(size):
             self._room = encoded.new_empty(prod(size))
-        return Memory(self._room[: prod(size)].view(size), source, mask)
+        own = self._room[: prod(size)].view(size)
+        return Memory(own.zero_() if clear else own, source, mask)
 
     def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
         """Feed the next `tokens` (R, n) and return their logits (R, n, V).

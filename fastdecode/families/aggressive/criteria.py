@@ -1,4 +1,4 @@
-"""The losses: a drafter's over a block after a random prefix, a blockwise model's over its heads."""
+"""The losses: of a drafter over a block after a random prefix, of a blockwise model over heads."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +72,7 @@ class DrafterCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[misc
         return self._loss(logits, targets.masked_fill(shown, self._pad), sample, reduce)
 
     def blocks(self, sample: dict[str, Any], k: int, update: int) -> tuple[Blocks, Tensor]:
-        """Return the slots of a batch and what belongs there (B, k), after prefixes drawn for it."""
+        """Return slots after prefixes drawn for a batch, and what belongs there (B, k)."""
         targets = sample["target"]  # (B, T), with `</s>`
         uniforms = keyed_uniforms(sample["id"], 1, self._seed + PREFIXES, update)[:, 0]
         lengths = draw_prefixes(uniforms, (targets != self._pad).sum(1))

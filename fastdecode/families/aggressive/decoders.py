@@ -207,7 +207,7 @@ class Growth:
 
     @property
     def most(self) -> int:
-        """How many tokens it makes sense to draft: up to the limit of the row that has most left."""
+        """How many tokens are worth drafting: up to the limit of the row that has most left."""
         left = (limit - n for limit, n in zip(self._host_limits, self._lengths, strict=True))
         return max(left)
 

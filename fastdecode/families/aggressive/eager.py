@@ -73,6 +73,8 @@ class EagerChecks:
         places = prefixes.lengths[:, None] + torch.arange(new, device=tokens.device)
         positions = self._positions[places.clamp(max=len(self._positions) - 1)]  # (R, n + 1, d)
         x = decoder.embed_scale * decoder.embed_tokens(tokens) + positions
+        if decoder.layernorm_embedding:
+            x = decoder.layernorm_embedding(x)
         x = x.transpose(0, 1)  # (n + 1, R, d)
         causal = x.new_full((new, new), float("-inf")).triu(1)
         mask = torch.cat([x.new_zeros(new, old), causal], dim=1)
@@ -113,7 +115,9 @@ class EagerChecks:
         for layer in self._model.decoder.layers:
             for attention in (layer.self_attn, layer.encoder_attn):
                 saved = attention._get_input_buffer(self._state)
-                saved = {k: None if x is None else x.index_select(0, rows) for k, x in saved.items()}
+                saved = {
+                    k: None if x is None else x.index_select(0, rows) for k, x in saved.items()
+                }
                 attention._set_input_buffer(self._state, saved)
         self._before = None if self._before is None else self._before[rows]
         self._padding = None if self._padding is None else self._padding[rows]

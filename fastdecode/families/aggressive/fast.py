@@ -41,7 +41,9 @@ class FastVerifier:
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastChecks":
         """See Verifier."""
-        return FastChecks(self._decoder, self._decoder.begin(encoded, batch.mask, 1, room + 1))
+        ragged = len(batch.sources) > 1
+        memory = self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
+        return FastChecks(self._decoder, memory)
 
 
 class FastChecks:
@@ -101,12 +103,12 @@ class FastDrafts:
         placed: Tensor,
         symbols: tuple[int, int],
     ):
-        """Take the source: keys and values in `memory`, embeddings (B, S, d) without, with places."""
+        """Take of the source: keys and values, embeddings (B, S, d) without and with places."""
         self._block, self._decoder, self._memory = drafter.block, decoder, memory
         self._words, self._placed, self._symbols = words, placed, symbols
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
-        """See Drafts: the block is as the model learned it, of which the first `most` are drafted."""
+        """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
         args = prefixes.tokens, prefixes.lengths, prefixes.longest, self._block
         blocks = blocks_after(*args, *self._symbols)
         logits = self._decoder.fill(blocks, prefixes, self._memory, self._words, self._placed, most)
@@ -120,7 +122,7 @@ class FastDrafts:
 
 
 class BlockDecoder(Decoder):
-    """The drafter's decoder: both ways over prefixes and slots, nothing kept from draft to draft."""
+    """The drafter's decoder: it looks both ways over prefixes and slots, and keeps nothing."""
 
     def __init__(self, module: Any):
         """Take the weights of the room's own BlockDecoder."""
@@ -177,7 +179,9 @@ class FastBlockwise:
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastBlocks":
         """See Verifier."""
-        return FastBlocks(self._decoder, self._decoder.begin(encoded, batch.mask, 1, room + 1))
+        ragged = len(batch.sources) > 1
+        memory = self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
+        return FastBlocks(self._decoder, memory)
 
 
 class FastBlocks:
@@ -227,7 +231,7 @@ class HeadsDecoder(Decoder):
         return self.project(states + self._first(self._inner(states)))
 
     def others(self, states: Tensor, most: int) -> Tensor:
-        """Return logits (R, n, V) of the heads after the first, at most `most`, of states (R, d)."""
+        """Return logits (R, n, V) of `most` heads at most after the first, of states (R, d)."""
         outputs = self._rest(self._inner(states)).unflatten(-1, (self._count - 1, -1))
         return self.project(states[:, None] + outputs[:, :most])
 

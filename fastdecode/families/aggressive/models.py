@@ -45,10 +45,12 @@ class Verifier(Protocol):
 
 
 def bytes_per_pass(model: Any) -> int:
-    """Return the bytes of weights that a decoder pass reads at least, what is used once left out."""
+    """Return the bytes of weights that a decoder pass reads at least; not what is used once."""
     layers = model.decoder.layers.named_parameters()
     read = [p for name, p in layers if not name.split(".", 1)[1].startswith(ONCE)]
     read.append(model.decoder.output_projection.weight)
+    if isinstance(model, DrafterModel):
+        read += model.decoder.copy.parameters()
     if isinstance(model, BlockwiseModel):
         read += model.decoder.heads.parameters()
     return sum(p.numel() * p.element_size() for p in read)
@@ -65,7 +67,7 @@ def blockwise_model(models: list[Any]) -> Any:
 
 
 def verifier_model(models: list[Any]) -> Any:
-    """Return the model of a verifier. Raises UserError on an ensemble and on one of another kind."""
+    """Return the model of a verifier. Raises UserError on an ensemble or another kind of model."""
     from fairseq.models.transformer import TransformerModel
 
     model = _single(models, TransformerModel, "does not write from left to right: it cannot verify")

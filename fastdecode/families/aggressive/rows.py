@@ -39,6 +39,8 @@ class System(AnySystem):
             raise ValueError("a drafter needs a verifier: name a system, such as transformer")
         if self.kind == "blockwise" and self.verifier:
             raise ValueError("a blockwise model is its own verifier: leave verifier out")
+        if self.kind == "blockwise" and self.k < 2:
+            raise ValueError("blockwise: k has to be 2 or more: the first head is the verifier")
         return self
 
     @property

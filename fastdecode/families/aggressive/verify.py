@@ -49,8 +49,8 @@ def accept(
 
     The i-th token is accepted if those before it are and it is among the β likeliest (equation 6)
     with a log-probability at most τ below the highest (equation 7); with β = 1 if it is the argmax
-    (equation 5). Behind the accepted ones, unless they end with `</s>`, comes the verifier's argmax:
-    at the first token that is refused, or as a bonus behind the whole draft.
+    (equation 5). Behind the accepted ones, unless they end with `</s>`, comes the verifier's
+    argmax: at the first token that is refused, or as a bonus behind the whole draft.
 
     `norms` (R, n + 1) turn logits into log-probabilities: log Σ exp before anything was forbidden.
     """

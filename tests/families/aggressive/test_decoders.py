@@ -1,0 +1,340 @@
+"""Draft and verify: as greedy search, as the naive twin, as one sentence at a time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from fairseq.models.transformer import TransformerEncoderBase
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastdecode.decode import System
+from fastdecode.drafting import Prefixes, WholeSentences
+from fastdecode.errors import UserError
+from fastdecode.families.aggressive import naive
+from fastdecode.families.aggressive.decoders import DraftAndVerify, batch_of
+from fastdecode.families.aggressive.eager import EagerVerifier
+from fastdecode.families.aggressive.fast import FastVerifier
+from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.stages import Stopwatch
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.translation import Translation
+from tests.families.aggressive.conftest import (
+    numbered,
+    padded,
+    shaken,
+    untrained,
+    untrained_blockwise,
+    untrained_drafter,
+)
+
+ENGINES = ("eager", "fastdecode")
+KINDS = {"eager": EagerVerifier, "fastdecode": FastVerifier}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "strict": {},
+    "near": {"beta": 3, "tau": 0.5},
+    "tolerant": {"beta": 9, "tau": 3.0},
+    "all": {"beta": 12, "tau": 99.0},
+    "short": {"beta": 5, "tau": 2.0, "max_len_a": 0.3, "max_len_b": 2},
+    "long": {"beta": 5, "tau": 2.0, "min_len": 7},
+}
+
+
+def facts(translations: Sequence[Translation]) -> list[tuple[list[str], list[int], int]]:
+    return [(t.tokens, t.accepted, t.passes) for t in translations]
+
+
+def greedy(system: System, sources: list[list[str]], **more: Any) -> list[Translation]:
+    row = {"beam": 1, "engine": "fastdecode", **more}
+    return list(system.decoder("autoregressive", row, " ".join)(sources))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_it_translates_as_the_naive_twin(
+    pair: System, ragged: list[list[str]], engine: str, name: str
+) -> None:
+    row = Row(**SETTINGS[name], engine=engine)
+    decoder = pair.decoder("aggressive", row.model_dump(), " ".join)
+    words, (verifier,) = pair.target, pair.companions.values()
+    special = words.pad(), words.eos()
+    translations = decoder(ragged)
+    for sentence, translation in zip(ragged, translations, strict=True):
+        source = numbered(pair, sentence)
+        limit = max(int(row.max_len_a * len(source) + row.max_len_b), row.min_len)
+        scores = naive.scores_of(verifier.models[0], source, limit, row.min_len, *special)
+        draft = naive.drafts_of(pair.models[0], source, words.pad(), words.unk())
+        with torch.inference_mode():
+            ids, accepted = naive.draft_and_verify(draft, scores, words.eos(), row.beta, row.tau)
+        assert ([words[i] for i in ids], accepted) == (translation.tokens, translation.accepted)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_batch_is_its_sentences_one_by_one(
+    pair: System, ragged: list[list[str]], engine: str, name: str
+) -> None:
+    decoder = pair.decoder("aggressive", {**SETTINGS[name], "engine": engine}, " ".join)
+    alone = [decoder([sentence])[0] for sentence in ragged]
+    assert facts(decoder(ragged)) == facts(alone)
+    for one, other in zip(decoder(ragged), alone, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+    assert len({translation.passes for translation in alone}) > 1  # rows leave at different times
+
+
+class Corrupted:
+    """Writes given translations with some tokens changed, left out or added."""
+
+    bytes_per_pass = 1
+
+    def __init__(self, translations: dict[tuple[str, ...], list[str]], seed: int, rate: float):
+        self._translations, self._seed, self._rate = translations, seed, rate
+
+    def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
+        return [Translation("", self._corrupt(tuple(source)), None, 1) for source in sources]
+
+    def _corrupt(self, source: tuple[str, ...]) -> list[str]:
+        draw = Random(f"{self._seed} {source}")
+        tokens = list(self._translations[source])
+        for i in range(len(tokens)):
+            if draw.random() < self._rate:
+                tokens[i] = f"w{draw.randrange(10)}"
+        cut = draw.randrange(len(tokens) + 1) if draw.random() < self._rate else len(tokens)
+        return tokens[:cut]
+
+
+VERIFIER = untrained(seed=5)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    rate=st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+    row=st.sampled_from([{"beta": 1}, {"beta": 1, "tau": 9.0}, {"beta": 4, "tau": 0.0}]),
+    limit=st.sampled_from([{}, {"max_len_a": 0.0, "max_len_b": 3}, {"min_len": 6}]),
+    engine=st.sampled_from(ENGINES),
+)
+def test_strictly_verified_it_is_greedy_search_whatever_is_drafted(
+    seed: int, rate: float, row: dict[str, Any], limit: dict[str, Any], engine: str
+) -> None:
+    draw = Random(seed)
+    sources = [[f"w{draw.randrange(10)}" for _ in range(draw.randint(1, 8))] for _ in range(5)]
+    expected = greedy(VERIFIER, sources, **limit)
+    known = {tuple(s): t.tokens for s, t in zip(sources, expected, strict=True)}
+    drafter = WholeSentences(Corrupted(known, seed, rate), VERIFIER.target, "cpu")
+    settings_ = Row(**row, **limit, engine=engine)
+    verifier = KINDS[engine](VERIFIER)
+    watch = Stopwatch()
+    decoder = DraftAndVerify(VERIFIER, settings_, " ".join, watch, verifier, drafter)
+    found = decoder(sources)
+    for one, other in zip(found, expected, strict=True):
+        assert one.tokens == other.tokens
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+        assert min(one.accepted) >= 1 and sum(one.accepted) == len(one.tokens) + 1
+        assert one.passes == len(one.accepted)
+    if rate == 0.0:  # one look at the whole of it
+        assert all(one.passes == 1 for one in found)
+    assert facts(found) == facts([decoder([source])[0] for source in sources])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cache_that_was_cut_is_one_that_never_held_more(engine: str) -> None:
+    draw = Random(1)
+    sources = [["w1", "w2", "w3"], ["w4"], ["w5", "w5"]]
+    verifier = KINDS[engine](VERIFIER)
+    batch = batch_of(sources, VERIFIER.source, torch.device("cpu"))
+    eos = VERIFIER.target.eos()
+
+    def look(checks: Any, rows: list[list[int]], new: list[list[int]]) -> torch.Tensor:
+        lengths = torch.tensor([len(row) for row in rows])
+        last = [row[-1] if row else eos for row in rows]
+        tokens = torch.tensor([[one, *more] for one, more in zip(last, new, strict=True)])
+        prefixes = Prefixes(padded(rows, 1), lengths, max(map(len, rows)))
+        return checks.logits(tokens, prefixes)
+
+    with torch.inference_mode():
+        checks = verifier.begin(batch, verifier.encode(batch), 30)
+        prefixes: list[list[int]] = [[], [], []]
+        for _ in range(4):
+            new = [[draw.randrange(4, 14) for _ in range(3)] for _ in prefixes]
+            found = look(checks, prefixes, new)
+            for i, row in enumerate(prefixes):  # from scratch, alone
+                whole = torch.tensor([[eos, *row, *new[i]]])
+                source = torch.tensor([numbered(VERIFIER, sources[i])])
+                lengths = torch.tensor([source.shape[1]])
+                logits, _ = VERIFIER.models[0](source, lengths, whole)
+                assert torch.allclose(found[i], logits[0, -4:], atol=1e-6)
+            kept = [draw.randint(0, 3) for _ in prefixes]
+            prefixes = [
+                [*row, *more[:count], draw.randrange(4, 14)]
+                for row, more, count in zip(prefixes, new, kept, strict=True)
+            ]
+        checks.keep(torch.tensor([0, 2]))
+        sources, prefixes = [sources[0], sources[2]], [prefixes[0], prefixes[2]]
+        found = look(checks, prefixes, [[5], [6]])
+        source = torch.tensor([numbered(VERIFIER, sources[1])])
+        logits, _ = VERIFIER.models[0](
+            source, torch.tensor([source.shape[1]]), torch.tensor([[eos, *prefixes[1], 6]])
+        )
+        assert torch.allclose(found[1], logits[0, -2:], atol=1e-6)
+
+
+def test_encoders_at_once_change_nothing(pair: System, ragged: list[list[str]]) -> None:
+    both = [
+        pair.decoder(
+            "aggressive", {**SETTINGS["near"], "encoders": how, "engine": engine}, " ".join
+        )
+        for how in ("apart", "concurrent")
+        for engine in ENGINES
+    ]
+    expected, *others = [facts(decoder(ragged)) for decoder in both]
+    assert all(other == expected for other in others)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_encoder_for_both(
+    ragged: list[list[str]], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verifier = untrained()
+    drafter = untrained_drafter(verifier)
+    row = {**SETTINGS["near"], "engine": engine}
+    shared = {**row, "encoders": "shared"}
+    with pytest.raises(UserError, match="drafter and verifier have encoders of their own: train"):
+        drafter.decoder("aggressive", shared, " ".join)
+    drafter.models[0].encoder.load_state_dict(verifier.models[0].encoder.state_dict())
+    drafter = replace(drafter, _shared={})  # nothing is laid out yet
+    apart = drafter.decoder("aggressive", row, " ".join)(ragged)
+    decoder = drafter.decoder("aggressive", shared, " ".join)
+    passes: list[int] = []
+    for kind, name in ((Encoder, "__call__"), (TransformerEncoderBase, "forward")):
+        run = getattr(kind, name)
+        monkeypatch.setattr(
+            *(kind, name, lambda *a, _run=run, **more: passes.append(1) or _run(*a, **more))
+        )
+    assert facts(decoder(ragged)) == facts(apart)
+    assert len(passes) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_drafter_alone_writes_block_after_block(
+    pair: System, ragged: list[list[str]], engine: str
+) -> None:
+    decoder = pair.decoder("aggressive", {"mode": "draft", "engine": engine}, " ".join)
+    words, k = pair.target, 4
+    translations = decoder(ragged)
+    assert facts(translations) == facts([decoder([sentence])[0] for sentence in ragged])
+    for sentence, translation in zip(ragged, translations, strict=True):
+        source = numbered(pair, sentence)
+        draft = naive.drafts_of(pair.models[0], source, words.pad(), words.unk())
+        written: list[int] = []
+        limit = int(1.2 * len(source) + 10)
+        while words.eos() not in written and len(written) <= limit:
+            with torch.inference_mode():
+                written += draft(written)
+        ends = [*written[:limit], words.eos()]
+        ids = ends[: ends.index(words.eos())]
+        assert [words[i] for i in ids] == translation.tokens
+        assert sum(translation.accepted) == len(ids) + 1
+        assert set(translation.accepted[:-1]) <= {k}
+        assert translation.score is None
+
+
+# Blockwise
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 5])
+def test_blockwise_it_is_greedy_search_of_the_first_head(
+    ragged: list[list[str]], engine: str, k: int
+) -> None:
+    system = untrained_blockwise(k)
+    decoder = system.decoder("aggressive", {"mode": "blockwise", "engine": engine}, " ".join)
+    words = system.target
+    translations = decoder(ragged)
+    assert facts(translations) == facts([decoder([sentence])[0] for sentence in ragged])
+    for sentence, translation in zip(ragged, translations, strict=True):
+        source = numbered(system, sentence)
+        limit = int(1.2 * len(source) + 10)
+        scores = naive.scores_of(FirstHead(system), source, limit, 1, words.pad(), words.eos())
+        with torch.inference_mode():
+            ids = naive.greedy(scores, words.eos())
+        assert [words[i] for i in ids] == translation.tokens
+        assert sum(translation.accepted) == len(ids) + 1
+        assert max(translation.accepted) <= k
+    assert max(max(t.accepted) for t in translations) > 1  # some proposals were right
+
+
+class FirstHead:
+    """A blockwise model as an autoregressive one."""
+
+    def __init__(self, system: System):
+        (self._model,) = system.models
+
+    def __call__(self, *arguments: Any) -> tuple[Any, None]:
+        return self._model(*arguments)[0], None
+
+
+def test_both_engines_propose_with_the_same_heads(ragged: list[list[str]]) -> None:
+    system = untrained_blockwise(5)
+    for row in ({"beta": 1}, {"beta": 4, "tau": 1.0}):
+        row = {"mode": "blockwise", **row}
+        eager, fast = (
+            system.decoder("aggressive", {**row, "engine": engine}, " ".join) for engine in ENGINES
+        )
+        assert facts(eager(ragged)) == facts(fast(ragged))
+
+
+# Drafts of others
+
+
+def test_any_family_drafts(ragged: list[list[str]]) -> None:
+    verifier = untrained()
+    other = replace(shaken(untrained(seed=8), 9), companions={"verifier": verifier})
+    row = {"drafter": "autoregressive", "draft": {"beam": 2}, "verifier": "verifier"}
+    decoder = other.decoder("aggressive", {**row, "engine": "fastdecode"}, " ".join)
+    expected = [translation.tokens for translation in greedy(verifier, ragged)]
+    assert [translation.tokens for translation in decoder(ragged)] == expected
+    row["draft"] = {"beam": 1, "engine": "fastdecode"}
+    itself = replace(verifier, companions={"verifier": verifier})
+    translations = itself.decoder("aggressive", row, " ".join)(ragged)
+    assert [translation.passes for translation in translations] == [1] * len(ragged)
+
+
+# What the numbers say
+
+
+def test_stages_and_weights(pair: System, ragged: list[list[str]]) -> None:
+    decoder = pair.decoder("aggressive", {"engine": "fastdecode"}, " ".join)
+    (translation, *_) = decoder(ragged[:1])
+    stages = {"encode", "encode-drafter", "draft", "verify", "search", "finish"}
+    assert set(translation.stages) == stages
+    alone = pair.decoder("aggressive", {"mode": "draft"}, " ".join)
+    assert set(alone(ragged[:1])[0].stages) == {"search", "encode", "draft", "finish"}
+    (verifier,) = pair.companions.values()
+    theirs = verifier.decoder("autoregressive", {"beam": 1}, " ".join).bytes_per_pass
+    copied = pair.models[0].decoder.copy.query.weight.numel() * 8
+    assert alone.bytes_per_pass == theirs + copied
+    assert decoder.bytes_per_pass == alone.bytes_per_pass + theirs
+
+
+# What is refused
+
+
+def test_what_does_not_fit_is_refused(pair: System) -> None:
+    verifier = untrained()
+
+    def fault(system: System, **row: Any) -> str:
+        with pytest.raises(UserError) as error:
+            system.decoder("aggressive", row, " ".join)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    assert "load the system with its companion" in fault(replace(pair, companions={}))
+    assert "TransformerModel is no drafter: train gad" in fault(verifier, mode="draft")
+    assert "has no heads for a block" in fault(verifier, mode="blockwise", engine="fastdecode")
+    assert "a drafter cannot verify" in fault(replace(pair, companions={"v": pair}))
+    twice = replace(pair, models=pair.models * 2)
+    assert "run one model each, and these are 2" in fault(twice)

@@ -1,0 +1,77 @@
+"""What rows of this family say of what they fit and need."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from fastdecode.families.aggressive.rows import Decoder, System
+from fastdecode.families.parallel.rows import System as ParallelSystem
+
+GAD = System(verifier="transformer")
+SHARED = System(verifier="transformer", encoder="shared")
+BLOCKWISE = System(kind="blockwise", k=10)
+NAT = ParallelSystem()
+
+
+@pytest.mark.parametrize(
+    ("row", "fitting"),
+    [
+        ({}, [GAD, SHARED]),
+        ({"mode": "draft"}, [GAD, SHARED]),
+        ({"mode": "blockwise"}, [BLOCKWISE]),
+        ({"encoders": "concurrent"}, [GAD, SHARED]),
+        ({"encoders": "shared"}, [SHARED]),
+        ({"encoders": "shared", "verifier": "transformer"}, [SHARED]),
+        ({"encoders": "shared", "verifier": "transformer-6-1"}, []),
+    ],
+)
+def test_a_decoder_fits_the_systems_of_its_mode(row: dict[str, Any], fitting: list[System]) -> None:
+    decoder = Decoder(**row)
+    assert [system for system in (GAD, SHARED, BLOCKWISE) if decoder.fits(system)] == fitting
+    assert decoder.families == ("aggressive",)
+
+
+def test_a_decoder_of_drafts_by_another_family() -> None:
+    decoder = Decoder(drafter="parallel", verifier="transformer")
+    assert decoder.families == ("parallel",) and decoder.fits(NAT)
+    assert decoder.companions(NAT) == ("transformer",)
+
+
+def test_who_is_needed_to_train_and_to_decode() -> None:
+    assert GAD.companions == SHARED.companions == ("transformer",)
+    assert System(verifier="transformer", encoder="random").companions == ()
+    assert BLOCKWISE.companions == ()
+    assert Decoder().companions(System(verifier="t", encoder="random")) == ("t",)
+    assert Decoder(verifier="other").companions(GAD) == ("other",)
+    assert Decoder(mode="draft").companions(GAD) == ()
+    assert Decoder(mode="blockwise").companions(BLOCKWISE) == ()
+
+
+def test_tiers_and_twins() -> None:
+    eager, fast = Decoder(), Decoder(engine="fastdecode", encoders="concurrent")
+    assert (eager.tier, fast.tier) == ("reference", "optimised")
+    assert eager.twin_key == fast.twin_key != Decoder(beta=3).twin_key
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "message"),
+    [
+        (System, {}, "a drafter needs a verifier: name a system"),
+        (System, {"kind": "blockwise", "verifier": "x"}, "is its own verifier: leave verifier out"),
+        (System, {"kind": "blockwise", "k": 1}, "k has to be 2 or more"),
+        (Decoder, {"drafter": "parallel"}, "parallel needs mode: verify and a verifier"),
+        (
+            Decoder,
+            {"drafter": "parallel", "verifier": "x", "encoders": "shared"},
+            "encoders: apart",
+        ),
+        (Decoder, {"draft": {"k": 3}}, "has no decoder of its own"),
+        (Decoder, {"mode": "draft", "verifier": "x"}, "runs one model: leave verifier"),
+        (Decoder, {"mode": "blockwise", "encoders": "shared"}, "runs one model: leave verifier"),
+        (Decoder, {"tau": -1}, "greater than or equal to 0"),
+    ],
+)
+def test_rows_that_contradict_themselves(kind: Any, row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        kind(**row)
