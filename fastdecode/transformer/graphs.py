@@ -47,9 +47,11 @@ class GraphedDecoder(Decoder):
         self._fixed: dict[int, Memory] = {}  # the same, by address
         self._steps: dict[tuple[int, int], tuple[Replay, Tensor, Tensor]] = {}
 
-    def begin(self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int) -> Memory:
+    def begin(
+        self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
+    ) -> Memory:
         """See Decoder. The memory lies in buffers that the next one of its size takes over."""
-        fresh = super().begin(encoded, mask, rows, longest)
+        fresh = super().begin(encoded, mask, rows, longest, clear)
         words, room = encoded.shape[1], _round(longest)
         padding = _round(words) - words
         key = (len(encoded), rows, words + padding, room)

@@ -76,7 +76,8 @@ class Embedding:
 
     def words(self, tokens: Tensor) -> Tensor:
         """Return the scaled embeddings of `tokens` without their positions."""
-        return F.embedding(tokens, self._tokens) * self._scale
+        words: Tensor = F.embedding(tokens, self._tokens) * self._scale
+        return words
 
     def places(self, positions: Tensor) -> Tensor:
         """Return the embeddings of `positions`; of those behind the last, the last one's."""

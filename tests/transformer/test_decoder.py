@@ -111,3 +111,44 @@ def test_what_is_not_built_is_refused() -> None:
     (bare,) = untrained_system(size, 20, no_token_positional_embeddings=True).models
     with pytest.raises(UserError, match="no model without positions"):
         Decoder(bare.decoder)
+
+
+# Rows that have come to different places
+
+
+def feed(decoder: Decoder, memory: Memory, lengths: list[int], new: int) -> Tensor:
+    """Feed the next tokens of every row."""
+    tokens = [TARGET[i, n : n + new] for i, n in enumerate(lengths)]
+    return decoder.step_at(torch.stack(tokens), torch.tensor(lengths), max(lengths), memory)
+
+
+def test_every_row_goes_on_from_its_own_place(model: Any) -> None:
+    decoder = Decoder(model.decoder)
+    decoder._room = decoder._room.new_full((10**5,), float("nan"))  # read by nobody
+    mask = (SOURCE != PAD)[:, None, None]
+    memory = decoder.begin(Encoder(model.encoder)(SOURCE, mask), mask, 1, 9, clear=True)
+    whole = expected(model, SOURCE, TARGET)
+    for lengths in ([0, 0, 0], [2, 0, 1], [3, 1, 1], [4, 2, 2]):
+        logits = feed(decoder, memory, lengths, 2)
+        for i, n in enumerate(lengths):
+            assert torch.allclose(logits[i], whole[i, n : n + 2], atol=1e-12)
+
+
+def test_what_stood_behind_a_row_is_forgotten(model: Any) -> None:
+    decoder = Decoder(model.decoder)
+    memory = begin(model, decoder, longest=8)
+    whole = expected(model, SOURCE, TARGET)
+    feed(decoder, memory, [0, 0, 0], 2)
+    wrong = torch.full((3, 4), 3)
+    decoder.step_at(wrong, torch.tensor([2, 2, 1]), 2, memory)
+    logits = feed(decoder, memory, [2, 1, 1], 3)
+    for i, n in enumerate([2, 1, 1]):
+        assert torch.allclose(logits[i], whole[i, n : n + 3], atol=1e-12)
+
+
+def test_places_behind_the_last_are_as_the_last(model: Any) -> None:
+    embed = Decoder(model.decoder).embed
+    last = model.max_decoder_positions() - 1
+    both = embed.places(torch.tensor([last, last + 5]))
+    assert torch.equal(both[0], both[1])
+    assert not torch.equal(both[0], embed.places(torch.tensor([last - 1]))[0])

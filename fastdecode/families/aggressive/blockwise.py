@@ -48,7 +48,7 @@ class Heads(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """Map (…, d) to (…, k, d)."""
-        outputs = self.fc2(self.fc1(states).relu()).unflatten(-1, (self.count, -1))
+        outputs: Tensor = self.fc2(self.fc1(states).relu()).unflatten(-1, (self.count, -1))
         return states.unsqueeze(-2) + outputs
 
 

@@ -117,10 +117,16 @@ class DraftAndVerify(Front):
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """See Front."""
         checks, drafts = self._begin(batch, limits)
+        sides: list[Checks | Drafts] = [checks, drafts] if self._drafter else [checks]
+
+        def keep(rows: Tensor) -> None:
+            for side in sides:
+                side.keep(rows)
+
         return iterate(
             Growth(limits, self._device, self._rules),
             lambda growth: self._iteration(growth, checks, drafts),
-            lambda rows: keep_both(checks, drafts, rows),
+            keep,
             self._watch,
         )
 
@@ -143,13 +149,6 @@ class DraftAndVerify(Front):
         norms = logits.logsumexp(-1)
         logits = rules.forbid(logits, prefixes.lengths, growth.limits, growth.near(tokens.shape[1]))
         return accept(proposed, logits, norms, self._row.beta, self._row.tau, rules)
-
-
-def keep_both(checks: Checks, drafts: Drafts, rows: Tensor) -> None:
-    """Let both sides go on with these sentences alone."""
-    checks.keep(rows)
-    if drafts is not checks:
-        drafts.keep(rows)
 
 
 def room_of(limits: list[int]) -> int:

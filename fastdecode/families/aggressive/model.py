@@ -145,7 +145,8 @@ class BlockDecoder(TransformerDecoder):  # type: ignore[misc]
                 self_attn_padding_mask=own_padding,
             )
         x = x.transpose(0, 1)
-        return self.layer_norm(x) if self.layer_norm else x
+        states: Tensor = self.layer_norm(x) if self.layer_norm else x
+        return states
 
 
 @register_model_architecture(DRAFTER, DRAFTER)  # type: ignore[untyped-decorator]

@@ -79,4 +79,5 @@ def _settings(checkpoint: Path) -> Mapping[str, Any]:
 
     if not checkpoint.exists():
         raise UserError(f"{checkpoint}: no such checkpoint: train it first")
-    return vars(checkpoints.load(checkpoint)["cfg"]["model"])
+    settings: dict[str, Any] = vars(checkpoints.load(checkpoint)["cfg"]["model"])
+    return settings

@@ -1,6 +1,6 @@
 """Draft and verify: as greedy search, as the naive twin, as one sentence at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -18,6 +18,7 @@ from fastdecode.families.aggressive import naive
 from fastdecode.families.aggressive.decoders import DraftAndVerify, batch_of
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
+from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
@@ -32,7 +33,10 @@ from tests.families.aggressive.conftest import (
 )
 
 ENGINES = ("eager", "fastdecode")
-KINDS = {"eager": EagerVerifier, "fastdecode": FastVerifier}
+KINDS: dict[str, Callable[[System], Verifier]] = {
+    "eager": EagerVerifier,
+    "fastdecode": FastVerifier,
+}
 SETTINGS: dict[str, dict[str, Any]] = {
     "strict": {},
     "near": {"beta": 3, "tau": 0.5},
@@ -148,7 +152,7 @@ def test_a_cache_that_was_cut_is_one_that_never_held_more(engine: str) -> None:
     batch = batch_of(sources, VERIFIER.source, torch.device("cpu"))
     eos = VERIFIER.target.eos()
 
-    def look(checks: Any, rows: list[list[int]], new: list[list[int]]) -> torch.Tensor:
+    def look(checks: Checks, rows: list[list[int]], new: list[list[int]]) -> torch.Tensor:
         lengths = torch.tensor([len(row) for row in rows])
         last = [row[-1] if row else eos for row in rows]
         tokens = torch.tensor([[one, *more] for one, more in zip(last, new, strict=True)])
@@ -209,11 +213,17 @@ def test_one_encoder_for_both(
     apart = drafter.decoder("aggressive", row, " ".join)(ragged)
     decoder = drafter.decoder("aggressive", shared, " ".join)
     passes: list[int] = []
-    for kind, name in ((Encoder, "__call__"), (TransformerEncoderBase, "forward")):
-        run = getattr(kind, name)
-        monkeypatch.setattr(
-            *(kind, name, lambda *a, _run=run, **more: passes.append(1) or _run(*a, **more))
-        )
+
+    def counting(run: Any) -> Any:
+        def counted(*arguments: Any, **more: Any) -> Any:
+            passes.append(1)
+            return run(*arguments, **more)
+
+        return counted
+
+    monkeypatch.setattr(Encoder, "__call__", counting(Encoder.__call__))
+    forward = TransformerEncoderBase.forward
+    monkeypatch.setattr(TransformerEncoderBase, "forward", counting(forward))
     assert facts(decoder(ragged)) == facts(apart)
     assert len(passes) == 1
 
@@ -280,9 +290,9 @@ class FirstHead:
 def test_both_engines_propose_with_the_same_heads(ragged: list[list[str]]) -> None:
     system = untrained_blockwise(5)
     for row in ({"beta": 1}, {"beta": 4, "tau": 1.0}):
-        row = {"mode": "blockwise", **row}
         eager, fast = (
-            system.decoder("aggressive", {**row, "engine": engine}, " ".join) for engine in ENGINES
+            system.decoder("aggressive", {**row, "mode": "blockwise", "engine": engine}, " ".join)
+            for engine in ENGINES
         )
         assert facts(eager(ragged)) == facts(fast(ragged))
 

@@ -1,0 +1,165 @@
+"""What the drafter's and the blockwise model's outputs depend on, and what they learn."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from fastdecode.decode import System
+from fastdecode.families.aggressive.blocks import blocks_after
+from fastdecode.families.aggressive.criteria import BlockwiseCriterion, DrafterCriterion
+from fastdecode.families.aggressive.model import SoftCopy, copy_encoder
+from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
+
+PAD, EOS, UNK = 1, 2, 3
+SOURCE = torch.tensor([[5, 9, 4, 7, EOS], [8, EOS, PAD, PAD, PAD]])
+TARGET = torch.tensor([[11, 4, 12, 9, 5, EOS], [5, 13, EOS, PAD, PAD, PAD]])
+SAMPLE: dict[str, Any] = {
+    "id": torch.tensor([7, 3]),
+    "nsentences": 2,
+    "ntokens": 9,
+    "net_input": {"src_tokens": SOURCE, "src_lengths": torch.tensor([5, 2])},
+    "target": TARGET,
+}
+
+
+@pytest.fixture(params=[True, False], ids=["prenorm", "postnorm"])
+def drafter(request: pytest.FixtureRequest) -> Any:
+    (model,) = untrained_drafter(untrained(prenorm=request.param), prenorm=request.param).models
+    return model
+
+
+def fill(model: Any, rows: list[int], lengths: list[int], tokens: Tensor = TARGET) -> Tensor:
+    """Return the logits (B, k, V) of the slots after prefixes of these lengths."""
+    source = SOURCE[rows]
+    source = source[:, : int((source != PAD).sum(1).max())]
+    known = torch.tensor(lengths)
+    blocks = blocks_after(tokens[rows], known, max(lengths), model.decoder.block, PAD, UNK)
+    logits: Tensor = model(source, (source != PAD).sum(1), blocks)
+    return logits
+
+
+def test_a_slot_depends_on_prefix_and_source_alone(drafter: Any) -> None:
+    both = fill(drafter, [0, 1], [3, 1])
+    assert torch.allclose(both[0], fill(drafter, [0], [3])[0], atol=1e-12)
+    assert torch.allclose(both[1], fill(drafter, [1], [1])[0], atol=1e-12)
+    behind, within = TARGET.clone(), TARGET.clone()
+    behind[:, 3:], within[:, 0] = 6, 6
+    assert torch.equal(fill(drafter, [0, 1], [3, 1], behind)[0], both[0])
+    assert not torch.allclose(fill(drafter, [0, 1], [3, 1], within), both)
+    slots = both[0]
+    assert not torch.allclose(slots[0], slots[1])  # they differ by their places alone
+
+
+def test_slots_see_each_other(drafter: Any) -> None:
+    lengths = torch.tensor([1, 1])
+    blocks = blocks_after(TARGET, lengths, 1, 4, PAD, UNK)
+    shown = blocks.show(TARGET[:, 1:5], torch.tensor([[False, False, True, False]] * 2))
+    lengths = (SOURCE != PAD).sum(1)
+    hidden, seen = (drafter(SOURCE, lengths, one) for one in (blocks, shown))
+    assert not torch.allclose(hidden[:, 0], seen[:, 0])
+
+
+def test_the_soft_copy_is_a_mean_of_the_source() -> None:
+    copy = SoftCopy(4).double()
+    torch.manual_seed(1)
+    positions, source = torch.randn(1, 3, 4).double(), torch.randn(2, 5, 4).double()
+    places = torch.randn(5, 4).double()
+    padding = torch.tensor([[False] * 5, [False, False, True, True, True]])
+    found = copy(positions, source, source + places, padding)
+    for b, words in enumerate((5, 2)):
+        for t in range(3):
+            query = copy.query.weight @ positions[0, t]
+            scores = torch.stack([query @ (source[b, s] + places[s]) for s in range(words)]) / 2
+            mean = sum(p * source[b, s] for s, p in enumerate(scores.softmax(0)))
+            assert torch.allclose(found[b, t], mean)
+
+
+def test_the_encoder_begins_as_the_verifiers() -> None:
+    verifier, drafter = untrained().models[0], untrained_drafter(untrained()).models[0]
+    copy_encoder(drafter, {f"{key}": w for key, w in verifier.state_dict().items()})
+    lengths = torch.tensor([5, 2])
+    states = [m.encoder(SOURCE, lengths)["encoder_out"][0] for m in (drafter, verifier)]
+    assert torch.equal(*states)
+    output = drafter.decoder.output_projection.weight
+    assert torch.equal(output, verifier.decoder.output_projection.weight)  # one embedding for all
+
+
+# The loss
+
+
+def criterion(kind: Any, system: System, ratio: float = 0.5, **options: Any) -> Any:
+    task = SimpleNamespace(target_dictionary=system.target, glancing_ratio=lambda update: ratio)
+    return kind(task, False, 0.1, 0, False, **options)
+
+
+def test_the_loss_is_that_of_the_slots_that_hold_a_word() -> None:
+    system = untrained_drafter(untrained())
+    (model,) = system.models
+    loss = criterion(DrafterCriterion, system, seed=1)
+    blocks, targets = loss.blocks(SAMPLE, 4, 0)
+    value, size, log = loss(model, SAMPLE)
+    logits = model(**SAMPLE["net_input"], blocks=blocks).float().log_softmax(-1)
+    chosen = logits.gather(2, targets[..., None])[..., 0]
+    words = targets != PAD
+    assert size == words.sum() == log["sample_size"]
+    nll = -chosen[words].sum()
+    assert float(log["nll_loss"]) == pytest.approx(float(nll), rel=1e-5)
+    smooth = -logits[words].sum() * 0.1 / (logits.shape[-1] - 1)
+    expected = float(nll * (0.9 - 0.1 / (logits.shape[-1] - 1)) + smooth)
+    assert float(value) == pytest.approx(expected, rel=1e-5)
+    assert float(loss(model, SAMPLE)[0]) == float(value)  # validation draws nothing anew
+
+
+def test_draws_are_of_the_update_and_the_sentence_alone() -> None:
+    system = untrained_drafter(untrained())
+    loss = criterion(DrafterCriterion, system, seed=1)
+    turned = {"id": SAMPLE["id"].flip(0), "target": TARGET.flip(0)}
+    places = [loss.blocks(SAMPLE, 4, update)[0].places[:, 0].tolist() for update in range(40)]
+    other = [loss.blocks(turned, 4, update)[0].places[:, 0].tolist() for update in range(40)]
+    assert [row[::-1] for row in other] == places
+    assert {row[0] for row in places} == set(range(6)) and {row[1] for row in places} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])
+def test_glancing_learns_from_what_is_not_shown(
+    ratio: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda model, *_: model.double())
+    system = untrained_drafter(untrained(), dropout=0.3)
+    (model,) = system.models
+    loss = criterion(DrafterCriterion, system, ratio, seed=1)
+    model.train()
+    model.num_updates = 5
+    state = torch.get_rng_state()
+    value, size, _ = loss(model, SAMPLE)
+    assert torch.equal(torch.get_rng_state(), state)
+    hidden = int((loss.blocks(SAMPLE, 4, 5)[1] != PAD).sum())
+    assert size == hidden if ratio == 0.0 else size < hidden
+    assert float(loss(model, SAMPLE)[0]) == float(value)  # dropout too repeats
+    value.backward()
+    assert model.decoder.copy.query.weight.grad.abs().sum() > 0
+
+
+def test_every_head_learns_its_own_distance() -> None:
+    system = untrained_blockwise(3)
+    (model,) = system.models
+    prev = torch.cat([torch.full((2, 1), EOS), TARGET[:, :-1]], 1)
+    sample = {**SAMPLE, "net_input": {**SAMPLE["net_input"], "prev_output_tokens": prev}}
+    value, size, log = criterion(BlockwiseCriterion, system)(model, sample)
+    assert size == 9
+    totals = []
+    for distance, logits in enumerate(model(**sample["net_input"])):
+        logs, total = logits.float().log_softmax(-1), 0.0
+        for b in range(2):
+            words = [token for token in TARGET[b].tolist() if token != PAD]
+            for t in range(len(words) - distance):
+                total -= float(logs[b, t, words[t + distance]])
+        totals.append(total)
+    assert float(log["nll_loss"]) == pytest.approx(totals[0], rel=1e-5)  # the verifier's
+    plain = criterion(BlockwiseCriterion, system)
+    plain.eps = 0.0
+    assert float(plain(model, sample)[0]) == pytest.approx(sum(totals) / 3, rel=1e-5)
+    assert float(value) != pytest.approx(sum(totals) / 3, rel=1e-5)

@@ -1,0 +1,133 @@
+"""What is trained, from what it begins, and how it is validated."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from fastdecode.decode import load_system
+from fastdecode.errors import UserError
+from fastdecode.families.aggressive.rows import System as Row
+from fastdecode.files import read_lines
+from fastdecode.train.checkpoints import load
+from fastdecode.train.run import Job, train
+
+MakeJob = Callable[..., Job]
+
+
+@pytest.fixture(scope="module")
+def make(tiny_job: Callable[..., Job], trained: Path) -> MakeJob:
+    """Makes jobs of this family: k = 4, verified by the trained model."""
+
+    def job(options: dict[str, Any] | None = None, **settings: Any) -> Job:
+        row = Row(**{"k": 4, "verifier": "tiny", **(options or {})})
+        return replace(
+            tiny_job(**settings),
+            label="train",
+            family="aggressive",
+            options=row.model_dump(),
+            companions=dict.fromkeys(row.companions, trained / "checkpoint.pt"),
+        )
+
+    return job
+
+
+@pytest.fixture(scope="module")
+def shared(make: MakeJob, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a drafter that keeps its verifier's encoder."""
+    out = tmp_path_factory.mktemp("shared")
+    train(make({"encoder": "shared"}, max_epochs=8, batch_tokens=256, lr=5e-3), out, {})
+    return out
+
+
+def test_the_command_says_what_is_trained(make: MakeJob) -> None:
+    words = make(max_epochs=1).arguments()
+    for option, value in {
+        "--arch": "fastdecode_drafter",
+        "--task": "fastdecode_drafter",
+        "--family": "aggressive",
+        "--block": "4",
+        "--encoder-start": "initialised",
+        "--glance-from": "0.5",
+        "--glance-to": "0.3",
+        "--activation-fn": "relu",
+    }.items():
+        assert words[words.index(option) + 1] == value
+    assert not {"--encoder-learned-pos", "--no-scale-embedding"} & set(words)
+    public = {"encoder": "random", "activation": "gelu", "positions": "learned"}
+    words = make({**public, "scale_embeddings": False}, max_epochs=1).arguments()
+    assert {"--encoder-learned-pos", "--decoder-learned-pos", "--no-scale-embedding"} <= set(words)
+    assert "gelu" in words
+    words = make({"kind": "blockwise", "verifier": None}, max_epochs=1).arguments()
+    assert "fastdecode_blockwise" in words and "fastdecode" in words
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"activation": "gelu"}, "activation_fn is gelu here and relu there"),
+        ({"positions": "learned"}, "encoder_learned_pos is True here and False there"),
+        ({"scale_embeddings": False}, "no_scale_embedding is True here and False there"),
+    ],
+)
+def test_an_encoder_of_another_kind_is_refused(
+    make: MakeJob, options: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError) as error:
+        train(make(options, max_epochs=1), tmp_path, {})
+    assert str(error.value) == (
+        f"train: its encoder begins as that of tiny, but {key}: make them equal, or set encoder: "
+        "random"
+    )
+    make({**options, "encoder": "random"}, max_epochs=1).arguments()
+
+
+def test_an_encoder_of_another_size_is_refused(make: MakeJob) -> None:
+    job = make(max_epochs=1)
+    with pytest.raises(UserError, match="encoder_layers is 3 here and 1 there"):
+        replace(job, architecture=replace(job.architecture, encoder_layers=3)).arguments()
+    with pytest.raises(UserError, match="begins as that of tiny: give its checkpoint"):
+        replace(job, companions={}).arguments()
+
+
+def test_a_shared_encoder_stays_the_verifiers(shared: Path, trained: Path, binarised: Path) -> None:
+    ours, theirs = (load(folder / "checkpoint.pt")["model"] for folder in (shared, trained))
+    encoder = [key for key in theirs if key.startswith("encoder.")]
+    assert encoder and all(torch.equal(ours[key], theirs[key]) for key in encoder)
+    assert not torch.equal(*(m["decoder.layers.0.fc1.weight"] for m in (ours, theirs)))
+    state = load(shared / "checkpoint.pt")
+    assert state["cfg"]["task"]["companions"] == ""  # no path is left in it
+    lines = [line.split() for line in read_lines(binarised.with_name("valid.en"))]
+    verifier = trained / "checkpoint.pt"
+    companions = {"tiny": verifier}
+    system = load_system([shared / "checkpoint.pt"], binarised, "cpu", "fp64", None, companions)
+    greedy = load_system([verifier], binarised, "cpu", "fp64").decoder(
+        "autoregressive", {"beam": 1, "engine": "fastdecode"}, " ".join
+    )
+    row = {"engine": "fastdecode", "encoders": "shared"}
+    found = system.decoder("aggressive", row, " ".join)(lines)
+    assert [t.tokens for t in found] == [t.tokens for t in greedy(lines)]
+
+
+def test_validation_is_by_the_drafter_alone(shared: Path) -> None:
+    rows = list(csv.DictReader((shared / "curve.csv").open()))
+    assert len(rows) == 8
+    losses = [float(row["valid_loss"]) for row in rows]
+    assert losses[-1] < losses[0]
+    assert any(float(row["valid_bleu"]) > 0 for row in rows)
+
+
+def test_a_blockwise_model_learns_to_look_ahead(
+    make: MakeJob, binarised: Path, tmp_path: Path
+) -> None:
+    job = make({"kind": "blockwise", "verifier": None}, max_epochs=2, batch_tokens=512)
+    train(job, tmp_path, {})
+    system = load_system([tmp_path / "checkpoint.pt"], binarised, "cpu")
+    lines = [line.split() for line in read_lines(binarised.with_name("valid.en"))]
+    for engine in ("eager", "fastdecode"):
+        row = {"mode": "blockwise", "engine": engine}
+        assert len(system.decoder("aggressive", row, " ".join)(lines)) == len(lines)
