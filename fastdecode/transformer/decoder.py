@@ -168,21 +168,6 @@ class _Layer:
         x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
         return self._around_feed_forward(x, self._feed_forward)
 
-    def both_ways(
-        self, x: Tensor, own_mask: Tensor | None, source: Tensor, source_mask: Tensor | None
-    ) -> Tensor:
-        """Do the same where every token sees all others: nothing is kept for later.
-
-        `own_mask` (R, 1, 1, n) is true where there are tokens; None where nothing is padded.
-        """
-        x = self._around_own(x, lambda y: self._attention(y, own_mask))
-        x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
-        return self._around_feed_forward(x, self._feed_forward)
-
-    def _attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
-        return self._own_out(attend(query, key, value, mask))
-
     def _own_attention(
         self, x: Tensor, own: Tensor, positions: Tensor, window: int, mask: Tensor | None
     ) -> Tensor:
