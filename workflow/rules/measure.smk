@@ -41,10 +41,12 @@ def measured_family(wildcards):
 
 
 def teacher_translations(wildcards):
-    """Return how the teacher of a distilled target translates a split; an ensemble does not."""
+    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble."""
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
+    if len(teachers) != 1:
+        return []
     name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
-    return [model_file(teacher, name) for teacher in teachers if len(teachers) == 1]
+    return model_file(teachers[0], name)
 
 
 rule measure_statistic:
