@@ -18,7 +18,7 @@ WAYS = {
     "counts": "count model",
     "shared": "shared vocabulary, equal size",
     "union": "shared vocabulary, true size",
-    "nat": "NAT",
+    "model": "NAT",
 }
 
 

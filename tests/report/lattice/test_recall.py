@@ -36,7 +36,7 @@ def evidence(origin: dict[str, Any]) -> Evidence:
     documents = [
         document(origin, "counts", {1: 0.2, 64: 0.8}),
         document(origin, "counts", {1: 0.3, 64: 0.9}, seed=2),
-        document(origin, "nat", {1: 0.4, 64: 0.95}, system="nat"),
+        document(origin, "model", {1: 0.4, 64: 0.95}, system="nat"),
     ]
     return Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, documents)
 
