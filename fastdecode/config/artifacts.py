@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.papers import Artifact, choose
+from fastdecode.config.papers import NO_METRICS, Artifact, choose
 from fastdecode.config.read import Configuration, Model
 
 
@@ -25,6 +25,8 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
         for name in dict.fromkeys(entry.split("/")[1] for entry in config.run.systems)
     }
     found: dict[str, dict[str, str]] = {}
+    if artifact.function in NO_METRICS:
+        return found
     for row in artifact.rows:
         chosen = (
             choose(pattern, list(config.run.systems), decoders) for pattern in artifact.wanted(row)
@@ -49,6 +51,7 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
             "split": split_of(config, artifact, dataset),
             "timed": config.datasets[dataset].tests[0],
             "entries": found,
+            "against": [found[row][tier] for row, tier in _tested_against(artifact, found)],
             "settings": {
                 entry: {
                     **asdict(config.architecture(dataset, entry.split("/")[1])),
@@ -59,6 +62,27 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
         }
         for dataset in datasets_of(config, artifact)
     }
+
+
+def _tested_against(
+    artifact: Artifact, found: dict[str, dict[str, str]]
+) -> Iterator[tuple[str, str]]:
+    for row in artifact.against:
+        if row in found:
+            yield row, next(iter(found[row]))
+
+
+def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tuple[Model, str]]:
+    """Return (model, decoder) of all rows, if any are tested against others; else nothing."""
+    found = entries(config, artifact)
+    if not any(_tested_against(artifact, found)):
+        return []
+    wanted = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
+    return [
+        (Model(dataset, target, system, seed), decoder)
+        for target, system, decoder in (entry.split("/") for entry in wanted)
+        for seed in config.run.seeds
+    ]
 
 
 def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:

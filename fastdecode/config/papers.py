@@ -9,7 +9,9 @@ from fastdecode.config.base import Row
 from fastdecode.config.rows import RAW, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
-SETTINGS = "artifacts.settings"  # the function whose `measured` are keys of a training
+# Functions whose `measured` are no metrics: keys of a training, or systems.
+NO_METRICS = ("artifacts.settings", "artifacts.parameters")
+OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
 Cell = str | int | float | bool | list[str] | None
 
@@ -41,11 +43,20 @@ class Artifact(Row):
         ("reference",),
         description="tiers of our times; optimised: of the fast decoder with the same search",
     )
-    over: Name | None = Field(None, description="the row that speed-ups of ours are over")
+    over: Name | None = Field(
+        None, description="the row that speed-ups of ours are over; a row may name another, `over`"
+    )
+    batch: PositiveInt | None = Field(
+        None, description="sentences a batch of the speeds in Smax; null: the fastest measured"
+    )
+    against: tuple[Name, ...] = Field(
+        (), description="rows that the BLEU of every row is tested against, p < 0.05 is marked"
+    )
     rows: dict[Name, dict[str, Cell]] = Field(
         {},
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
-        "of which the first that was run counts; the target is raw or distilled",
+        "of which the first that was run counts; the target is raw or distilled; in a table of "
+        "parameters the key of the setting",
     )
     statistics: dict[Name, tuple[str, ...]] = Field(
         {}, description="statistic that it needs → target/system that it is of"
@@ -58,13 +69,22 @@ class Artifact(Row):
 
     @model_validator(mode="after")
     def _cells(self) -> "Artifact":
-        known = {*self.labels, *self.published, OURS}
+        known = {*self.labels, *self.published, OURS, OVER}
         for name, row in self.rows.items():
             if unknown := set(row) - known:
                 raise ValueError(f"rows.{name}: no column is called {', '.join(sorted(unknown))}")
-        if self.over is not None and self.over not in self.rows:
-            raise ValueError(f"over: there is no row {self.over}")
+        named: list[tuple[str, Cell]] = [("over", self.over)]
+        named += [("against", base) for base in self.against]
+        named += [(f"rows.{name}.over", row.get(OVER)) for name, row in self.rows.items()]
+        for where, base in named:
+            if base is not None and base not in self.rows:
+                raise ValueError(f"{where}: there is no row {base}")
         return self
+
+    def base(self, row: str) -> str | None:
+        """Return the row that the speed-up of a row is over."""
+        over = self.rows[row].get(OVER, self.over)
+        return None if over is None else str(over)
 
     def wanted(self, row: str) -> list[str]:
         """Return the patterns target/system/decoder of a row, the best one first."""
@@ -121,7 +141,9 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
     """
     for name, artifact in paper.artifacts.items():
         patterns = [
-            (f"rows.{row}", pattern) for row in artifact.rows for pattern in artifact.wanted(row)
+            (f"rows.{row}", pattern)
+            for row in (artifact.rows if artifact.function not in NO_METRICS else ())
+            for pattern in artifact.wanted(row)
         ]
         patterns += [
             (f"statistics.{statistic}", pattern)
@@ -132,6 +154,6 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             kinds = ("target", "system", "decoder")
             for word, kind in zip(pattern.split("/"), kinds, strict=False):
                 yield word, kind, f"{name}.{place}"
-        if artifact.function != SETTINGS:
+        if artifact.function not in NO_METRICS:
             for column, metric in artifact.measured.items():
                 yield metric, "metric", f"{name}.measured.{column}"

@@ -1,6 +1,6 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
-from fastdecode.config.artifacts import parts, statistics
+from fastdecode.config.artifacts import compared, parts, split_of, statistics
 
 ARTIFACTS = {
     f"{paper}.{name}": artifact
@@ -43,6 +43,35 @@ def stage_files(wildcards):
     ]
 
 
+def comparison_files(wildcards):
+    """Return the tests of an artifact's rows against some of them, by dataset."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    return [
+        f"{REPORT}/significance/{wildcards.artifact}.{dataset}.{part['split']}.json"
+        for dataset, part in parts(CONFIG, artifact).items()
+        if part["against"]
+    ]
+
+
+rule compare_rows:
+    input:
+        translations=lambda w: [
+            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            for model, decoder in compared(CONFIG, ARTIFACTS[w.artifact], w.dataset)
+        ],
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/significance/{{artifact}}.{{dataset}}.{{split}}.json",
+    params:
+        baselines=lambda w: parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"],
+        language=lambda w: corpus_of(w).target,
+        lowercase=lambda w: corpus_of(w).lowercase,
+    message:
+        "Testing the rows of {wildcards.artifact} on {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/compare_quality.py"
+
+
 def labelled(wildcards):
     """Return what a report says about an artifact."""
     return {"artifact": wildcards.artifact.partition(".")[2]}
@@ -52,6 +81,7 @@ rule make_artifact:
     input:
         tidy=f"{REPORT}/measurements.csv",
         statistics=statistic_files,
+        comparisons=comparison_files,
         stages=stage_files,
     output:
         f"{REPORT}/{{artifact}}.csv",

@@ -10,13 +10,15 @@ from fastdecode.report.artifacts.make import make
 from fastdecode.report.tidy import read_tidy
 
 files, params = snakemake.input, snakemake.params
-stages = iter(files.stages)
 with clear_errors():
+    tests = [read_json(Path(path)) for path in files.comparisons]
+    rows = {test["provenance"]["dataset"]: test["rows"] for test in tests}
+    stages = dict(zip(params.parts, map(Path, files.stages), strict=False))
     evidence = Evidence(
         artifact=Artifact.model_validate(params.artifact),
         tidy=read_tidy(Path(files.tidy)),
         parts={
-            dataset: Part(**part, stages=Path(next(stages)) if files.stages else None)
+            dataset: Part(**part, comparisons=rows.get(dataset, []), stages=stages.get(dataset))
             for dataset, part in params.parts.items()
         },
         statistics=[read_json(Path(path)) for path in files.statistics],

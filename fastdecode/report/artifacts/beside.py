@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.cells import LABEL, PUBLISHED
+from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
 from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.tables import NOT_RUN, Table, notes
 
@@ -62,7 +62,7 @@ def published_number(cell: Mapping[Any, Any]) -> str:
 
 def _measured(cell: Mapping[str, Any], form: str) -> str:
     spread = "" if pd.isna(cell["sd"]) else f" ± {form.format(cell['sd']).lstrip('×')}"
-    return form.format(cell["value"]) + spread + ("†" if cell["disturbed"] else "")
+    return f"{form.format(cell['value'])}{spread}{cell['marks']}"
 
 
 def _missing(artifact: Artifact, row: str) -> str:
@@ -98,6 +98,10 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
     for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
         over = " and ".join(group["over"].unique())
         parts.append(f"Speed-ups in the {tier} tier are over {over}.")
+    for letter in LETTERS:
+        if ours["marks"].str.contains(letter).any():
+            row = artifact.against[LETTERS.index(letter)]
+            parts.append(f"{letter}: differs from {row}, p < 0.05, approximate randomisation.")
     seeds = ours["n"].max()
     if seeds > 1:
         parts.append(f"BLEU: means over up to {seeds:.0f} seeds.")

@@ -6,13 +6,14 @@ and columns are named as in `config/papers`, so that a claim can point at a cell
 
 from typing import Any
 
-from fastdecode.config.papers import OURS, Artifact
+from fastdecode.config.papers import OURS, OVER, Artifact
 from fastdecode.report.artifacts.sheet import Sheet
 
+DISTURBED, LETTERS = "†", "ᵃᵇᶜᵈ"  # marks: a time of a busy machine; BLEU tested against a row
 LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
-NOTES = ("device", "signature", "over", "disturbed", "commit")
+NOTES = ("device", "signature", "over", "marks", "commit")
 CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES), NUMBERS)
 
 
@@ -21,7 +22,7 @@ def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
     cells = []
     for name, row in artifact.rows.items():
         for column, value in row.items():
-            if column == OURS or value is None:
+            if column in (OURS, OVER) or value is None:
                 continue
             source = PUBLISHED if column in artifact.published else LABEL
             number = isinstance(value, int | float) and not isinstance(value, bool)

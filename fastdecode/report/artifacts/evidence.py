@@ -23,6 +23,10 @@ class Part:
     """Row of the artifact → tier → target/system/decoder, for the rows that the run has."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """target/system → its architecture and training settings."""
+    against: Sequence[str] = ()
+    """target/system/decoder of the rows that BLEU is tested against."""
+    comparisons: Sequence[Mapping[str, Any]] = ()
+    """Tests of fastdecode.measure.significance, each with its `baseline`."""
     stages: Path | None = None
     """The stages of every timed sentence, reference tier, fewest threads."""
 

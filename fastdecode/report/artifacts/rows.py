@@ -9,12 +9,14 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import only
 
 printed = beside
+NAMES = ("target", "system", "decoder")
+LEVEL = 0.05
 SPEED = ("tier", "scenario", "threads", "precision", "batch", "device")
 
 
@@ -48,18 +50,18 @@ def measured(
     entries = part.entries.get(row, {})
     if metric.kind == "quality":
         if entry := entries.get("reference") or next(iter(entries.values()), None):
-            yield from _quality(here, part.split, entry, metric)
+            yield from _quality(here, part, entry, metric)
         return
     for tier in artifact.tiers:
         entry = entries.get(tier)
-        cell = entry and speed(here, part.timed, entry, tier, metric)
+        cell = entry and speed(here, part.timed, entry, tier, metric, artifact.batch)
         if not (entry and cell):
             continue
         if metric.kind == "speed":
             yield cell
             continue
-        base = part.entries.get(artifact.over or "", {}).get(tier)
-        over = base and speed(here, part.timed, base, tier, metric)
+        base = part.entries.get(artifact.base(row) or "", {}).get(tier)
+        over = base and speed(here, part.timed, base, tier, metric, artifact.batch)
         if base and over:
             if over["device"] != cell["device"]:
                 raise UserError(f"{entry} and {base} were timed on different devices")
@@ -68,9 +70,9 @@ def measured(
 
 
 def _quality(
-    here: pd.DataFrame, split: str, entry: str, metric: Metric
+    here: pd.DataFrame, part: Part, entry: str, metric: Metric
 ) -> Iterator[dict[str, Any]]:
-    rows = _of(here, split, entry)
+    rows = _of(here, part.split, entry)
     rows = rows[rows["metric"] == metric.tidy]
     if rows.empty:
         return
@@ -80,20 +82,26 @@ def _quality(
         "sd": stdev(values) if len(values) > 1 else None,
         "n": len(values),
         "what": entry,
-        "split": split,
+        "split": part.split,
         "seeds": " ".join(rows["seed"]),
         "signature": only(rows, "signature"),
+        "marks": significance_marks(part, entry) if metric.tidy == "bleu" else "",
         "commit": " ".join(rows["commit"].unique()),
     }
 
 
 def speed(
-    here: pd.DataFrame, split: str, entry: str, tier: str, metric: Metric
+    here: pd.DataFrame, split: str, entry: str, tier: str, metric: Metric, batch: int | None = None
 ) -> dict[str, Any] | None:
-    """Return the cell of a speed; None if it was not measured."""
+    """Return the cell of a speed; None if it was not measured.
+
+    In Smax it is of batches of `batch` sentences, by default of the size that is the fastest.
+    """
     rows = _of(here, split, entry)
     rows = rows[(rows["tier"] == tier) & (rows["scenario"] == metric.scenario)]
     chosen = rows[rows["metric"] == metric.tidy]
+    if batch and metric.scenario == "Smax":
+        chosen = chosen[chosen["batch"] == str(batch)]
     if chosen.empty:
         return None
     fewest = min(chosen["threads"], key=int)
@@ -108,9 +116,26 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "disturbed": "yes" if disturbed else "",
+        "marks": DISTURBED if disturbed else "",
         "commit": best["commit"],
     }
+
+
+def significance_marks(part: Part, entry: str) -> str:
+    """Return a letter for each of the rows tested against that an entry differs from.
+
+    It does where p < 0.05 (approximate randomisation) with every seed.
+    """
+    marks = ""
+    for letter, baseline in zip(LETTERS, part.against, strict=False):
+        tests = [
+            test["p_randomisation"]
+            for test in part.comparisons
+            if test["baseline"] == baseline and entry == "/".join(test[name] for name in NAMES)
+        ]
+        if tests and entry != baseline and max(tests) < LEVEL:
+            marks += letter
+    return marks
 
 
 def _of(here: pd.DataFrame, split: str, entry: str) -> pd.DataFrame:

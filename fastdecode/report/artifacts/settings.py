@@ -24,7 +24,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
             row: dict[str, Any] = {"row": f"{dataset}/{entry}", "source": "ours"}
             row |= {"dataset": dataset, "what": entry}
             found += [
-                {**row, "column": column, "text": _text(settings[key])}
+                {**row, "column": column, "text": text_of(settings[key])}
                 for column, key in evidence.artifact.measured.items()
             ]
     return CELLS.frame(found)
@@ -52,5 +52,6 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     return Table(frame, " ".join(filter(None, caption)))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a setting as it is printed; nothing for None."""
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

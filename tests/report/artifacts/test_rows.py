@@ -116,6 +116,41 @@ def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     assert "†: the machine was disturbed" in table.caption
 
 
+def test_a_row_may_name_another_denominator(tidy: pd.DataFrame) -> None:
+    rows = {**ARTIFACT.rows, "quick": {**ARTIFACT.rows["quick"], "over": "quick"}}
+    found = cells(Evidence(ARTIFACT.model_copy(update={"rows": rows}), tidy, PARTS))
+    assert ours(found, "quick", "speedup", "reference")["value"] == 1
+    assert ours(found, "slow", "speedup", "reference")["over"] == "raw/base/beam5"
+
+
+def test_a_batch_size_may_be_asked_for(tidy: pd.DataFrame) -> None:
+    artifact = ARTIFACT.model_copy(update={"batch": 32, "measured": {"n": "sentences_per_second"}})
+    cell = ours(cells(Evidence(artifact, tidy, PARTS)), "slow", "n", "reference")
+    assert (cell["batch"], cell["value"]) == ("32", pytest.approx(2e3 / 15))
+    assert (
+        cells(Evidence(artifact.model_copy(update={"batch": 7}), tidy, PARTS))
+        .query("source == 'ours'")
+        .empty
+    )
+
+
+def test_scores_that_differ_from_a_row_are_marked(tidy: pd.DataFrame) -> None:
+    names = {"target": "big", "system": "small", "decoder": "beam5"}
+    tests = [
+        {**names, "seed": seed, "baseline": baseline, "p_randomisation": p}
+        for baseline, values in (("raw/base/beam5", (0.01, 0.02)), ("big/small/x", (0.01, 0.2)))
+        for seed, p in enumerate(values)
+    ]
+    part = replace(PARTS["toy"], against=("big/small/x", "raw/base/beam5"), comparisons=tests)
+    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow")})
+    found = cells(Evidence(artifact, tidy, {"toy": part}))
+    assert ours(found, "quick", "bleu")["marks"] == "ᵇ"  # with every seed, not with one
+    assert ours(found, "slow", "bleu")["marks"] == ""
+    table = printed("x", artifact, found)
+    assert "29.00ᵇ" in table.frame["toy BLEU"].tolist()
+    assert "ᵇ: differs from slow, p < 0.05, approximate randomisation." in table.caption
+
+
 def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:
     parts = {"toy": Part(split="test", timed="test", entries={})}
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, parts)))
