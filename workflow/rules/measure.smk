@@ -95,11 +95,11 @@ rule compare_quality:
     output:
         f"{REPORT}/significance/{{dataset}}.{{split}}.json",
     params:
-        baseline=quality_baseline(),
+        baselines=[quality_baseline()],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
     message:
-        "Testing the quality of every system on {wildcards.split} of {wildcards.dataset} against {params.baseline}"
+        "Testing the quality of every system on {wildcards.split} of {wildcards.dataset} against {params.baselines}"
     script:
         "../scripts/compare_quality.py"
 
@@ -232,6 +232,7 @@ rule measure_latency:
     output:
         summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
         samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.samples.csv",
+        stages=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.stages.csv",
     threads: workflow.cores
     resources:
         gpu=int(CONFIG.run.device == "cuda"),
