@@ -25,7 +25,10 @@ from fastdecode.families import decoder_row, system_row
 from fastdecode.report.artifacts.metrics import METRICS
 
 # Names of folders in results/, which no row may have.
-FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}
+FOLDERS = {
+    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
+    "shards",
+}
 RowT = TypeVar("RowT", bound=Row)
 
 

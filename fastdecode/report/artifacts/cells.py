@@ -27,6 +27,9 @@ def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
             source = PUBLISHED if column in artifact.published else LABEL
             number = isinstance(value, int | float) and not isinstance(value, bool)
             cell: dict[str, Any] = {"row": name, "column": column, "source": source}
-            cell["value" if number and source == PUBLISHED else "text"] = value
+            if number and source == PUBLISHED:
+                cell["value"] = value
+            else:
+                cell["text"] = str(value)
             cells.append(cell)
     return cells

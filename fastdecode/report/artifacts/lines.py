@@ -1,6 +1,7 @@
 """Curves: one panel a dataset, published points beside those measured here."""
 
 from collections.abc import Sequence
+from math import ceil, floor, log2
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
 
 HEIGHT = 3.0  # inches
+MOST_TICKS = 12
 PUBLISHED = "published"
 
 
@@ -37,9 +39,9 @@ def draw_lines(
             panel.grid(**GRID)
             if scale == "log2":
                 panel.set_xscale("log", base=2)
-            ticks = sorted(here["x"].unique())
-            panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-            panel.minorticks_off()
+            if ticks := _ticks(here["x"], scale):
+                panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+                panel.minorticks_off()
         panels[0].set_ylabel(y)
         figure.suptitle(head, fontsize="medium")
         named = {
@@ -48,6 +50,16 @@ def draw_lines(
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
         legend_below(figure, list(named.values()), list(named))
+
+
+def _ticks(x: "pd.Series[float]", scale: str) -> list[float]:
+    """Return the powers of two, or the few whole numbers there are; nothing: matplotlib chooses."""
+    if scale == "log2":
+        powers = range(floor(log2(x.min())), ceil(log2(x.max())) + 1)
+        return [2.0**power for power in powers]
+    values = sorted(x.unique())
+    few = len(values) <= MOST_TICKS and all(value == round(value) for value in values)
+    return values if few else []
 
 
 def _datasets(points: pd.DataFrame) -> Sequence[str]:

@@ -69,6 +69,15 @@ def test_the_figure(tidy: pd.DataFrame, tmp_path: Path, saved: list[Figure]) -> 
     assert svg.read_bytes() == before
 
 
+def test_few_whole_numbers_are_ticks(
+    tidy: pd.DataFrame, tmp_path: Path, saved: list[Figure]
+) -> None:
+    csv = tmp_path / "x.csv"
+    make(Evidence(ARTIFACT, tidy, PARTS), csv)
+    draw("x", ARTIFACT, csv, (tmp_path / "x.svg", tmp_path / "x.png"))
+    assert saved[0].axes[0].get_xticks().tolist() == [1, 2]
+
+
 def test_without_points_the_figure_says_so(tmp_path: Path, saved: list[Figure]) -> None:
     csv = tmp_path / "x.csv"
     POINTS.write(csv, POINTS.frame([]))

@@ -15,13 +15,13 @@ ARTIFACT = Artifact(
     kind="table",
     function="artifacts.rows",
     setting="an A100",
-    labels={"model": "model"},
+    labels={"model": "model", "layers": "layers"},
     published={"ms": "ms", "bleu": "BLEU"},
     measured={"bleu": "bleu", "ms": "latency", "speedup": "speedup", "many": "throughput_ratio"},
     tiers=("reference", "optimised"),
     over="slow",
     rows={
-        "slow": {"model": "AR", "ms": 257.97, "bleu": 27.4, "ours": "raw/base/beam5"},
+        "slow": {"model": "AR", "layers": 6, "ms": 257.97, "bleu": 27.4, "ours": "raw/base/beam5"},
         "quick": {"model": "Ours", "ms": 13.15, "ours": "distilled/small/beam5"},
         "theirs": {"model": "NAT", "ms": 22, "bleu": None},
         "absent": {"model": "Shallow", "ours": "distilled/shallow/beam5"},
@@ -91,7 +91,8 @@ def test_devices_never_mix_in_a_ratio(tidy: pd.DataFrame) -> None:
 def test_the_printed_table(tidy: pd.DataFrame) -> None:
     table = printed("lattice.table1", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))
     frame = table.frame.set_index("model")
-    assert list(frame.columns[:3]) == ["published ms", "published BLEU", "run here"]
+    assert frame["layers"].tolist() == ["6", "", "", ""]  # a label, however it looks
+    assert list(frame.columns[1:4]) == ["published ms", "published BLEU", "run here"]
     assert frame.loc["AR", "published ms"] == "257.97"
     assert frame.loc["Ours", "published BLEU"] == ""
     assert frame.loc["NAT", "run here"] == ""
@@ -155,4 +156,10 @@ def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:
     parts = {"toy": Part(split="test", timed="test", entries={})}
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, parts)))
     assert "Nothing of it was run here." in table.caption
-    assert list(table.frame.columns) == ["model", "published ms", "published BLEU", "run here"]
+    assert list(table.frame.columns) == [
+        "model",
+        "layers",
+        "published ms",
+        "published BLEU",
+        "run here",
+    ]
