@@ -3,18 +3,22 @@
 A room holds at least `rows.py`, with the configuration rows `System` and `Decoder`; `training.py`,
 whose `arguments` say to fairseq-train what is trained; and `decoders.py`, whose `build` makes a
 decoder of a row and a loaded system. What registers with fairseq is imported by `plugin.py`, if the
-room has one. A room whose training needs files besides (the lattice's tables) names them in
+room has one; what is measured of a system beside its translations is in `statistics.py`, if there
+is any. A room whose training needs files besides (the lattice's tables) names them in
 `rows.ASSETS`, and a decoder that needs others in its row. No room imports another.
 """
 
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import nearest
 from fastdecode.config.rows import Assets, DecoderRow, System
 from fastdecode.errors import UserError
+
+if TYPE_CHECKING:
+    from fastdecode.measure.statistic import Statistic
 
 FAMILIES = ("aggressive", "autoregressive", "lattice", "parallel")
 
@@ -42,6 +46,30 @@ def _rows(family: str) -> Any:
 def assets(family: str) -> Assets | None:
     """Return what the family's systems need to be trained: a folder of the target, its files."""
     found: Assets | None = getattr(_rows(family), "ASSETS", None)
+    return found
+
+
+def statistics(family: str) -> tuple[str, ...]:
+    """Return the names of the family's statistics."""
+    found: tuple[str, ...] = getattr(_rows(family), "STATISTICS", ())
+    return found
+
+
+def check_statistic(family: str, name: str, system: str) -> None:
+    """Raise UserError if `name` is no statistic of `family`, which `system` belongs to."""
+    known = statistics(family)
+    if name not in known:
+        raise UserError(
+            f'{system}: family {family} has no statistic "{name}"{nearest(name, known)}'
+        )
+
+
+def statistic(family: str, name: str) -> "Statistic":
+    """Return the function that measures one of the family's statistics; imports torch and fairseq.
+
+    See fastdecode.measure.statistic.
+    """
+    found: Statistic = import_module(f"{__name__}.{family}.statistics").STATISTICS[name]
     return found
 
 
