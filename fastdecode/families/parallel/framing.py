@@ -51,7 +51,8 @@ def source_slots(sources: Tensor, upsample: int, words: Dictionary) -> Tensor:
 
 def is_word_slot(slots: Tensor, words: Dictionary) -> Tensor:
     """Tell which `slots` (B, T) are neither padding nor frame."""
-    return (slots != words.pad()) & (slots != words.bos()) & (slots != words.eos())
+    word: Tensor = (slots != words.pad()) & (slots != words.bos()) & (slots != words.eos())
+    return word
 
 
 def unframed(targets: Tensor, words: Dictionary) -> tuple[Tensor, Tensor]:

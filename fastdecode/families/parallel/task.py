@@ -57,7 +57,7 @@ class ParallelTask(Glances, DecodesItself, TranslationLevenshteinTask):  # type:
         """See fairseq; where the training glances, a pass without gradients goes before."""
         model.train()
         sample["prev_target"] = self.slots(sample, model, update_num)
-        ratio = self.glancing_ratio(update_num) if self.cfg.glance_from else 0.0
+        ratio = self.glancing_ratio(update_num) if self.glances else 0.0
         if ratio:
             sample["prev_target"] = self._glance(sample, model, update_num, ratio)
         key = (sample["id"], self.cfg.seed, update_num)
