@@ -1,5 +1,6 @@
 """Drafter, verifier and blockwise model over this project's own Transformer: tier optimised."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,8 +16,9 @@ from fastdecode.families.aggressive.models import (
 )
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.linear import Linear
+from fastdecode.transformer.parallel import TwoWayDecoder
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -87,77 +89,79 @@ class FastDrafter:
         words = self._encoder.embed.words(batch.tokens)
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         placed = words + self._encoder.embed.places(places)
-        memory = self._decoder.begin(encoded, batch.mask, 1, 0)
-        return FastDrafts(self, self._decoder, memory, words, placed, (self._pad, self._unk))
+        source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
+        return FastDrafts(self._decoder, source, self.block, (self._pad, self._unk))
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the drafter's decoder reads of B source sentences."""
+
+    keys: Tensor
+    """Keys and values, (L, 2, B, H, S, D)."""
+    words: Tensor
+    """Embeddings (B, S, d)."""
+    placed: Tensor
+    """Embeddings with positions (B, S, d)."""
+    mask: Tensor | None
+    """(B, 1, 1, S), true where there are words; None where nothing is padded."""
+
+    def keep(self, rows: Tensor) -> "Source":
+        """Return these sentences alone."""
+        mask = None if self.mask is None else self.mask[rows]
+        return Source(self.keys[:, :, rows], self.words[rows], self.placed[rows], mask)
 
 
 class FastDrafts:
     """A batch that is drafted for."""
 
     def __init__(
-        self,
-        drafter: FastDrafter,
-        decoder: "BlockDecoder",
-        memory: Memory,
-        words: Tensor,
-        placed: Tensor,
-        symbols: tuple[int, int],
+        self, decoder: "BlockDecoder", source: Source, block: int, symbols: tuple[int, int]
     ):
-        """Take of the source: keys and values, embeddings (B, S, d) without and with places."""
-        self._block, self._decoder, self._memory = drafter.block, decoder, memory
-        self._words, self._placed, self._symbols = words, placed, symbols
+        """Draft blocks for `source`; `symbols` are padding and the unknown word."""
+        self._decoder, self._source = decoder, source
+        self._block, self._symbols = block, symbols
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
-        args = prefixes.tokens, prefixes.lengths, prefixes.longest, self._block
-        blocks = blocks_after(*args, *self._symbols)
-        logits = self._decoder.fill(blocks, prefixes, self._memory, self._words, self._placed, most)
+        known = prefixes.tokens, prefixes.lengths, prefixes.longest
+        blocks = blocks_after(*known, self._block, *self._symbols)
+        logits = self._decoder.fill(blocks, prefixes.lengths, self._source, most)
         logits[..., self._symbols[0]] = float("-inf")
         return logits.argmax(-1)
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts."""
-        self._memory.keep_sentences(rows)
-        self._words, self._placed = self._words[rows], self._placed[rows]
+        self._source = self._source.keep(rows)
 
 
-class BlockDecoder(Decoder):
+class BlockDecoder(TwoWayDecoder):
     """The drafter's decoder: it looks both ways over prefixes and slots, and keeps nothing."""
 
     def __init__(self, module: Any):
         """Take the weights of the room's own BlockDecoder."""
         super().__init__(module)
+        self._embed = Embedding(module)
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
 
-    def fill(
-        self,
-        blocks: Blocks,
-        prefixes: Prefixes,
-        memory: Memory,
-        words: Tensor,
-        placed: Tensor,
-        most: int,
-    ) -> Tensor:
-        """Return logits (R, most, V) of the first slots of each block.
-
-        `words` and `placed` (R, S, d) are source embeddings without and with positions.
-        """
+    def fill(self, blocks: Blocks, lengths: Tensor, source: Source, most: int) -> Tensor:
+        """Return logits (R, most, V) of the first slots behind prefixes of these `lengths` (R)."""
         rows, width = blocks.tokens.shape
-        positions = torch.arange(width, device=blocks.tokens.device)
-        places = self.embed.places(positions)  # (W, d)
-        scores = self._copy(places) @ placed.transpose(1, 2) * self._scale  # (R, W, S)
-        mask = None  # of what is behind a row's block
-        if memory.mask is not None:
-            scores = scores.masked_fill(~memory.mask[:, 0], float("-inf"))
-        if rows > 1:
-            mask = (positions < prefixes.lengths[:, None] + blocks.places.shape[1])[:, None, None]
-        x = self.embed.words(blocks.tokens)
-        x = (scores.softmax(-1) @ words).where(blocks.blank[..., None], x)
-        for layer, source in zip(self._layers, memory.source, strict=True):
-            x = layer.both_ways(x + places, mask, source, memory.mask)
+        positions = torch.arange(width, device=lengths.device)
+        places = self._embed.places(positions)  # (W, d)
+        scores = self._copy(places) @ source.placed.transpose(1, 2) * self._scale  # (R, W, S)
+        if source.mask is not None:
+            scores = scores.masked_fill(~source.mask[:, 0], float("-inf"))
+        copied = scores.softmax(-1) @ source.words  # (R, W, d)
+        mask = None
+        if rows > 1:  # behind a row's block there is nothing
+            mask = (positions < lengths[:, None] + blocks.places.shape[1])[:, None, None]
+        x = copied.where(blocks.blank[..., None], self._embed.words(blocks.tokens))
+        for layer, keys in zip(self.layers, source.keys, strict=True):
+            x = layer.both_ways(x + places, mask, keys, source.mask)
         x = blocks.of(x)[:, :most]
-        return self.project(self._norm(x) if self._norm else x)
+        return self.logits(self._norm(x) if self._norm else x)
 
 
 class FastBlockwise:
