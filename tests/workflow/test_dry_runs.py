@@ -87,3 +87,14 @@ def test_a_missing_mirror_folder_does_not_disturb_a_dry_run(dry_run: DryRunner) 
 def test_the_name_of_a_dataset_may_begin_with_that_of_another(dry_run: DryRunner) -> None:
     jobs = dry_run("news", "datasets=[news.en-de,news.en-de.bpe4k]").jobs
     assert jobs["train_system"] == 2 * dry_run("news").jobs["train_system"]
+
+
+def test_a_verifier_that_the_run_does_not_list_is_trained_too(dry_run: DryRunner) -> None:
+    jobs = dry_run(
+        "toy-aggressive",
+        "systems=[raw/transformer-big,transformer-big/gad]",
+        "decoders=[beam5,gad-strict]",
+        "speedup_over={reference: raw/transformer-big/beam5, optimised: null}",
+    ).jobs
+    assert jobs["train_system"] == 3
+    assert jobs["translate_split"] == 2
