@@ -35,13 +35,21 @@ Finish = Callable[[list[str]], str]
 class Trace:
     """What became of one sentence."""
 
-    ids: list[int] = field(default_factory=list)  # without `</s>`
+    ids: list[int] = field(default_factory=list)  # with `</s>` once it has ended
     accepted: list[int] = field(default_factory=list)  # tokens kept, iteration by iteration
-    score: float | None = None  # the sum of log-probabilities
+    score: float = 0.0  # the sum of their log-probabilities by the verifier
+
+    def add(self, tokens: Sequence[float], score: float) -> None:
+        """Add what an iteration accepted."""
+        self.ids += map(int, tokens)
+        self.accepted.append(len(tokens))
+        self.score += score
 
 
 class Front:
     """What all decoders of this family have in common: sources in, translations out."""
+
+    _scored = True  # whether a verifier says how good a translation is
 
     def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch, longest: int):
         """Take the settings; `longest` is how many tokens a translation may have at most."""
@@ -79,8 +87,8 @@ class Front:
         raise NotImplementedError
 
     def _translation(self, trace: Trace) -> Translation:
-        tokens = [self._target[i] for i in trace.ids]
-        score = None if trace.score is None else trace.score / sum(trace.accepted)
+        tokens = [self._target[i] for i in trace.ids[:-1]]
+        score = trace.score / len(trace.ids) if self._scored else None
         passes = len(trace.accepted)
         return Translation(self._finish(tokens), tokens, score, passes, trace.accepted)
 
@@ -141,7 +149,8 @@ class DraftAndVerify(Front):
 
     def _iteration(self, growth: "Growth", checks: Checks, drafts: Drafts) -> Accepted:
         prefixes, rules = growth.prefixes, self._rules
-        proposed = drafts.propose(prefixes, growth.most)  # (R, n)
+        most = min(growth.most, self._row.block or growth.most)
+        proposed = drafts.propose(prefixes, most)  # (R, n)
         self._watch.lap("draft")
         tokens = torch.cat([growth.last(), proposed], dim=1)
         logits = checks.logits(tokens, prefixes).float()
@@ -162,6 +171,8 @@ def room_of(limits: list[int]) -> int:
 class DraftAlone(Front):
     """Drafts that nobody checks: block after block until one ends the sentence."""
 
+    _scored = False
+
     def __init__(
         self, system: "System", row: Row, finish: Finish, watch: Stopwatch, drafter: Drafter
     ):
@@ -174,16 +185,14 @@ class DraftAlone(Front):
         drafts = self._drafter.begin(batch)
         self._watch.lap("encode")
         growth = Growth(limits, self._device, self._rules)
-        traces = iterate(
+        return iterate(
             growth, lambda growth: self._iteration(growth, drafts), drafts.keep, self._watch
         )
-        for trace in traces:
-            trace.score = None
-        return traces
 
     def _iteration(self, growth: "Growth", drafts: Drafts) -> Accepted:
         eos, lengths = self._rules.eos, growth.prefixes.lengths
-        proposed = drafts.propose(growth.prefixes, growth.most + 1)  # (R, n), to the last `</s>`
+        most = growth.most + 1  # to the last `</s>`
+        proposed = drafts.propose(growth.prefixes, min(most, self._row.block or most))  # (R, n)
         self._watch.lap("draft")
         place = torch.arange(proposed.shape[1], device=lengths.device)
         over = lengths[:, None] + place >= growth.limits[:, None]
@@ -230,10 +239,6 @@ class Growth:
         self._lengths = [n + count for n, count in zip(self._lengths, counts, strict=True)]
         self.prefixes = Prefixes(tokens, lengths + new.counts, max(self._lengths))
 
-    def rows(self, numbers: list[int]) -> list[list[int]]:
-        """Return the tokens of these rows."""
-        return [self.prefixes.tokens[i, : self._lengths[i]].tolist() for i in numbers]
-
     def keep(self, stay: list[int], rows: Tensor) -> None:
         """Go on with these rows, in numbers and as a tensor, alone."""
         self._lengths = [self._lengths[i] for i in stay]
@@ -250,22 +255,20 @@ def iterate(
 ) -> list[Trace]:
     """Repeat `iteration` until every sentence has ended; rows that have are dropped by `keep`."""
     numbers = list(range(len(growth.limits)))  # of the sentences in the rows
-    traces = [Trace(score=0.0) for _ in numbers]
+    traces = [Trace() for _ in numbers]
     while numbers:
         new = iteration(growth)
-        # The one look at the device; scores of all rows come with it.
-        facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()]).tolist()
-        counts = [int(count) for count in facts[0]]
-        growth.add(new, counts)
-        for number, count, score in zip(numbers, counts, facts[2], strict=True):
-            traces[number].accepted.append(count)
-            traces[number].score += score
-        done = [i for i, ended in enumerate(facts[1]) if ended]
-        if done:
-            for i, ids in zip(done, growth.rows(done), strict=True):
-                traces[numbers[i]].ids = ids[:-1]
-            stay = [i for i, ended in enumerate(facts[1]) if not ended]
-            numbers = [numbers[i] for i in stay]
+        # The one look at the device: all that the host wants to know comes at once.
+        facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()], 1)
+        known = torch.cat([facts, new.tokens.double()], 1).tolist()
+        growth.add(new, [int(count) for count, *_ in known])
+        stay = []
+        for row, (count, ended, score, *tokens) in enumerate(known):
+            traces[numbers[row]].add(tokens[: int(count)], score)
+            if not ended:
+                stay.append(row)
+        if len(stay) < len(numbers):
+            numbers = [numbers[row] for row in stay]
             if stay:
                 rows = torch.tensor(stay, device=growth.limits.device)
                 growth.keep(stay, rows)

@@ -64,6 +64,11 @@ class Decoder(DecoderRow):
     tau: NonNegativeFloat = Field(
         0.0, description="and its log-probability at most τ below the highest; not read if β is 1"
     )
+    block: PositiveInt | None = Field(
+        None,
+        description="tokens drafted at a time at most; by default all that the drafter has. The "
+        "slots behind them are filled and not looked at",
+    )
     drafter: Name = Field(FAMILY, description="family of the systems that draft")
     draft: dict[str, object] = Field(
         {}, description="how a drafter of another family decodes: settings of its decoder"

@@ -89,6 +89,19 @@ def test_a_batch_is_its_sentences_one_by_one(
     assert len({translation.passes for translation in alone}) > 1  # rows leave at different times
 
 
+def test_part_of_a_block_may_be_drafted(pair: System, ragged: list[list[str]]) -> None:
+    for engine in ENGINES:
+        row = {"beta": 14, "tau": 999.0, "engine": engine}  # whatever is drafted is accepted
+        whole, part = (
+            pair.decoder("aggressive", {**row, "block": block}, " ".join)(ragged)
+            for block in (None, 2)
+        )
+        assert all(set(t.accepted[:-1]) == {5} for t in whole if len(t.accepted) > 1)
+        assert all(set(t.accepted[:-1]) == {3} for t in part if len(t.accepted) > 1)
+        alone = pair.decoder("aggressive", {"mode": "draft", "block": 3, "engine": engine}, "".join)
+        assert {count for t in alone(ragged) for count in t.accepted[:-1]} == {3}
+
+
 class Corrupted:
     """Writes given translations with some tokens changed, left out or added."""
 
