@@ -98,6 +98,8 @@ class Decoder(DecoderRow):
             raise ValueError(
                 f"draft: a drafter of {FAMILY} has no decoder of its own: leave it out"
             )
+        if self.drafter != FAMILY:
+            self._drafting_row()
         if self.mode != "verify" and (self.verifier or self.encoders != "apart"):
             raise ValueError(f"mode: {self.mode} runs one model: leave verifier and encoders out")
         return self
@@ -125,9 +127,13 @@ class Decoder(DecoderRow):
                 system.encoder == "shared" and self.verifier in (None, system.verifier)
             )
             return blockwise == (self.mode == "blockwise") and shares
+        return self._drafting_row().fits(system)
+
+    def _drafting_row(self) -> DecoderRow:
+        """Return the row of the other family's decoder that drafts; ValueError if it is none."""
         from fastdecode.families import decoder_row
 
-        return decoder_row(self.drafter).model_validate(self.draft).fits(system)
+        return decoder_row(self.drafter).model_validate(self.draft)
 
     def companions(self, system: AnySystem) -> tuple[str, ...]:
         """The verifier."""

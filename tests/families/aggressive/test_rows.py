@@ -66,6 +66,7 @@ def test_tiers_and_twins() -> None:
             {"drafter": "parallel", "verifier": "x", "encoders": "shared"},
             "encoders: apart",
         ),
+        (Decoder, {"drafter": "parallel", "verifier": "x", "draft": {"beem": 3}}, "beem"),
         (Decoder, {"draft": {"k": 3}}, "has no decoder of its own"),
         (Decoder, {"mode": "draft", "verifier": "x"}, "runs one model: leave verifier"),
         (Decoder, {"mode": "blockwise", "encoders": "shared"}, "runs one model: leave verifier"),
