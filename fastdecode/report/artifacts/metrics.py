@@ -31,7 +31,10 @@ METRICS = {
     ),
     "tokens_per_second": Metric("tokens/s", "{:.0f}", "throughput_tokens", "speed", "Smax"),
     "speedup": Metric("speed-up", "×{:.2f}", "latency_median", "ratio", "S1"),
-    "throughput_ratio": Metric(
+    "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
+    ),
+    "tokens_ratio": Metric(
+        "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
     ),
 }
