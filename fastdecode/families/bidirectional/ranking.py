@@ -1,0 +1,22 @@
+"""The tie rule: of equal scores the first comes first."""
+
+from math import inf
+
+from torch import Tensor
+
+
+def first_best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Return the K best of the last dimension of `scores` (…, n) and where they are, best first.
+
+    Of equal ones the first wins, which `topk` leaves open; only those at -inf come in any order.
+    K is cut down to n.
+    """
+    k = min(k, scores.shape[-1])
+    best, index = scores.topk(min(k + 1, scores.shape[-1]))
+    # topk has chosen well unless the last one in equals the first one left out: look, it is rare.
+    if bool(((best[..., k - 1 : -1] == best[..., k:]) & (best[..., k:] > -inf)).any()):
+        best, index = scores.sort(dim=-1, descending=True, stable=True)
+        return best[..., :k], index[..., :k]
+    index = index[..., :k].sort(dim=-1).values
+    best, order = scores.gather(-1, index).sort(dim=-1, descending=True, stable=True)
+    return best, index.gather(-1, order)
