@@ -31,17 +31,21 @@ class Steps(Protocol):
 
 
 Begin = Callable[[Tensor, Tensor, int, int], Steps]
-"""Encodes sources (B, S), padded on the right, of given lengths (B, on the CPU), for W rows each and
-some number of slots."""
+"""Encodes sources (B, S), padded on the right, whose lengths (B) lie on the CPU.
+
+Then come the number W of rows for each, and for how many slots there has to be room.
+"""
 
 
 class EagerSteps:
-    """fairseq's own modules and caches, as its generator uses them."""
+    """fairseq's own modules and caches, as its generator uses them.
+
+    The source's keys are kept once for all rows of a sentence.
+    """
 
     def __init__(self, model: Any, sources: Tensor, lengths: Tensor, rows: int):
         """Encode `sources` (B, S)."""
         self._model, self._rows = model, rows
-        model.decoder.set_beam_size(rows)  # a sentence's keys are kept once for all of its rows
         self._encoded = model.encoder(sources, src_lengths=lengths.to(sources.device))
         self._seen = sources.new_empty(len(sources) * rows, 0)  # (R, t)
         self._state: dict[str, Any] = {}
@@ -55,12 +59,15 @@ class EagerSteps:
     def keep_rows(self, rows: Tensor) -> None:
         """See Steps."""
         self._seen = self._seen[rows]
-        self._model.decoder.reorder_incremental_state_scripting(self._state, rows)
+        for layer in self._model.decoder.layers:
+            layer.self_attn.reorder_incremental_state(self._state, rows)
 
     def keep_sentences(self, sentences: Tensor) -> None:
         """See Steps."""
         of_each = torch.arange(self._rows, device=sentences.device)
         self.keep_rows((sentences[:, None] * self._rows + of_each).flatten())
+        for layer in self._model.decoder.layers:
+            layer.encoder_attn.reorder_incremental_state(self._state, sentences)
         self._encoded = self._model.encoder.reorder_encoder_out(self._encoded, sentences)
 
 
