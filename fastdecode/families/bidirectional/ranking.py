@@ -13,8 +13,10 @@ def first_best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """
     k = min(k, scores.shape[-1])
     best, index = scores.topk(min(k + 1, scores.shape[-1]))
-    # topk has chosen well unless the last one in equals the first one left out: look, it is rare.
-    if bool(((best[..., k - 1 : -1] == best[..., k:]) & (best[..., k:] > -inf)).any()):
+    equal = (best[..., :-1] == best[..., 1:]) & (best[..., 1:] > -inf)
+    if not bool(equal.any()):  # nearly always
+        return best[..., :k], index[..., :k]
+    if bool(equal[..., k - 1 :].any()):  # the last one in equals the first one left out
         best, index = scores.sort(dim=-1, descending=True, stable=True)
         return best[..., :k], index[..., :k]
     index = index[..., :k].sort(dim=-1).values

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import inf
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.families.bidirectional.ranking import first_best
@@ -36,8 +37,8 @@ class Rules:
     eod: int
     pad: int
 
-    def forbid(self, logits: Tensor, slot: int, limits: Tensor, first_limit: int) -> Tensor:
-        """Return `logits` (B, W, V) of a slot with -inf at the tokens that may not stand there.
+    def forbid(self, logits: Tensor, slot: int, limits: Tensor, first_limit: int) -> None:
+        """Put -inf into `logits` (B, W, V) of a slot at the tokens that may not stand there.
 
         That is padding, EOD before min_len, and all else from a sentence's limit on; `first_limit`
         is the lowest of the `limits` (B), each at least min_len.
@@ -47,8 +48,7 @@ class Rules:
             logits[..., self.eod] = -inf
         if slot >= first_limit:
             others = torch.arange(logits.shape[-1], device=logits.device) != self.eod
-            logits = logits.masked_fill((limits <= slot)[:, None, None] & others, -inf)
-        return logits
+            logits.masked_fill_((limits <= slot)[:, None, None] & others, -inf)
 
 
 class Search:
@@ -104,33 +104,34 @@ class Search:
 
     def _candidates(self, logits: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return scores (B, n), parents and tokens (B, n, size) of the candidates, best first."""
-        beam = self._rules.beam
-        left, left_tokens = self._likeliest(logits, 0, 2 * beam)  # (B, W, 2W)
-        scores, index = first_best((scores[..., None] + left).flatten(1), 2 * beam)  # (B, 2W)
+        rules = self._rules
+        norm = logits.logsumexp(-1, keepdim=True)
+        for place in range(rules.size):
+            limits = self._limits, self._first_limit
+            rules.forbid(logits[:, :, place], self._slot + place, *limits)
+        top, likeliest = first_best(logits, (rules.size + 1) * rules.beam)  # (B, W, size, k)
+        top = top - norm
+
+        count = 2 * rules.beam
+        left = scores[..., None] + top[:, :, 0, :count]  # (B, W, 2W)
+        scores, index = first_best(left.flatten(1), count)  # (B, 2W)
         parent = index // left.shape[-1]
-        tokens = left_tokens.flatten(1).gather(1, index)
-        if self._rules.size == 1:
+        tokens = likeliest[:, :, 0, :count].flatten(1).gather(1, index)
+        if rules.size == 1:
             return scores, parent, tokens[..., None]
 
-        right, right_tokens = self._likeliest(logits, 1, 3 * beam)  # (B, W, 3W)
-        of_parent = parent[..., None].expand(-1, -1, right.shape[-1])
-        right, right_tokens = right.gather(1, of_parent), right_tokens.gather(1, of_parent)
-        over = tokens == self._rules.eod
-        right = right.masked_fill(over[..., None], -inf)
-        right[..., 0] = right[..., 0].masked_fill(over, 0.0)
-        right_tokens = right_tokens.masked_fill(over[..., None], self._rules.eod)
-        scores, index = first_best((scores[..., None] + right).flatten(1), 3 * beam)  # (B, 3W)
-        chosen = index // right.shape[-1]
-        pair = tokens.gather(1, chosen), right_tokens.flatten(1).gather(1, index)
-        return scores, parent.gather(1, chosen), torch.stack(pair, dim=-1)
-
-    def _likeliest(self, logits: Tensor, place: int, k: int) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and numbers (B, W, K) of the best tokens at a group's place."""
-        logits = logits[:, :, place]
-        norm = logits.logsumexp(-1, keepdim=True)
-        limits = self._limits, self._first_limit
-        top, tokens = first_best(self._rules.forbid(logits, self._slot + place, *limits), k)
-        return top - norm, tokens
+        # Behind a left EOD, as if it had a parent of its own, stands EOD at no cost.
+        right = F.pad(top[:, :, 1], (0, 0, 0, 1), value=-inf)  # (B, W + 1, 3W)
+        right[:, -1, 0] = 0.0
+        right_tokens = F.pad(likeliest[:, :, 1], (0, 0, 0, 1), value=rules.eod)
+        source = parent.masked_fill(tokens == rules.eod, rules.beam)
+        source = source[..., None].expand(-1, -1, right.shape[-1])
+        pairs = scores[..., None] + right.gather(1, source)  # (B, 2W, 3W)
+        scores, index = first_best(pairs.flatten(1), 3 * rules.beam)  # (B, 3W)
+        chosen = index // pairs.shape[-1]
+        followers = right_tokens.gather(1, source).flatten(1).gather(1, index)
+        pair = torch.stack([tokens.gather(1, chosen), followers], dim=-1)
+        return scores, parent.gather(1, chosen), pair
 
     def _finish(self, scores: Tensor, parent: Tensor, tokens: Tensor, ended: Tensor) -> None:
         """Take note of the first W candidates (B, W) where `ended`: FINALIZE."""
