@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.papers import DISTILLED, Paper, references
 from fastdecode.config.rows import (
+    RAW,
     Dataset,
     DecoderRow,
     Ensemble,
@@ -20,8 +22,8 @@ from fastdecode.config.rows import (
 )
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, system_row
+from fastdecode.report.artifacts.metrics import METRICS
 
-RAW = "raw"
 # Names of folders in results/, which no row may have.
 FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}
 RowT = TypeVar("RowT", bound=Row)
@@ -87,7 +89,11 @@ class Configuration:
             row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
             for name, row in self.datasets.items()
         }
+        self.papers = {
+            name: self._one("papers", name, Paper, f"{where}: papers") for name in self.run.papers
+        }
         self._check_selection(where)
+        self._check_papers()
 
     # Definitions
 
@@ -188,6 +194,18 @@ class Configuration:
         for model in self.models():
             self.training(model.dataset, model.system)
 
+    def _check_papers(self) -> None:
+        """Check every name that the artifacts of the run's papers refer to."""
+        known = {
+            "target": {RAW, DISTILLED},
+            "system": set(self.systems),
+            "decoder": set(self.decoders),
+            "metric": set(METRICS),
+        }
+        for name, paper in self.papers.items():
+            for word, kind, where in references(paper):
+                self._known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
+
     def _check_denominator(self, tier: str, entry: str, where: str) -> None:
         """Check that the run trains and decodes the denominator of a tier, in that tier."""
         target, system, decoder = self._split_entry(entry, 3, where)
@@ -196,6 +214,8 @@ class Configuration:
                 f'{where}: "{entry}" is not among what this run trains and decodes: '
                 "take one of its systems and decoders"
             )
+        if not self.fits(decoder, system):
+            raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
         if self.decoders[decoder].tier != tier:
             raise UserError(
                 f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
@@ -262,8 +282,13 @@ class Configuration:
 
     def decoders_of(self, system: str) -> list[str]:
         """Return the decoders of the run that fit `system`."""
-        family = self.family_of[system]
-        return [name for name in self.run.decoders if self.family_of[name] == family]
+        return [name for name in self.run.decoders if self.fits(name, system)]
+
+    def fits(self, decoder: str, system: str) -> bool:
+        """Tell whether `decoder` decodes `system`, which may be an ensemble."""
+        one = self.ensembles[system].system if system in self.ensembles else system
+        same_family = self.family_of[decoder] == self.family_of[one]
+        return same_family and self.decoders[decoder].fits(self.systems[one])
 
     def denominators(self) -> dict[str, str | None]:
         """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.
@@ -273,7 +298,8 @@ class Configuration:
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
-        fast = (name for name in self.run.decoders if self.twin(name) == decoder)
+        system = model.split("/")[1]
+        fast = (name for name in self.decoders_of(system) if self.twin(name) == decoder)
         found = next((f"{model}/{name}" for name in fast), None)
         return {"reference": over.reference, "optimised": over.optimised or found}
 

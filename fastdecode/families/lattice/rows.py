@@ -8,6 +8,7 @@ from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
 ASSETS = ("lattice", ("tables", "lengths.json"))
+STATISTICS = ("recall", "ranks")
 
 
 class System(AnySystem):

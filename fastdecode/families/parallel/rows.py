@@ -7,6 +7,8 @@ from pydantic import Field, PositiveInt
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
+STATISTICS = ("recall",)
+
 
 class System(AnySystem):
     """A Transformer whose decoder fills all slots of a translation at once."""
