@@ -3,8 +3,9 @@
 A step at a time: logits of the next group in, its tokens out. With W hypotheses a sentence and
 pairs, a step's candidates are found in two stages (DOUBLETOPK): the 2W best left tokens after all
 hypotheses, then the 3W best pairs of these and a right token. The two tokens are independent given
-the hypothesis, so that the right tokens of a pair are those of its parent: the 3W best of them are
-looked up once for each parent, and no other can be among the 3W best pairs.
+the hypothesis, so that the right tokens of a pair are those of its parent: the 2W best of them are
+looked up once for each parent. They are enough: a pair with another one has 2W better pairs of the
+same left token before it, of which one at most is finished, and W of each kind are all that counts.
 
 A left EOD is followed by nothing: its right token is EOD too, at no cost. A group of one token has
 no second stage: its candidates are the 2W left tokens, and the search is the ordinary beam search.
@@ -109,24 +110,23 @@ class Search:
         for place in range(rules.size):
             limits = self._limits, self._first_limit
             rules.forbid(logits[:, :, place], self._slot + place, *limits)
-        top, likeliest = first_best(logits, (rules.size + 1) * rules.beam)  # (B, W, size, k)
+        top, likeliest = first_best(logits, 2 * rules.beam)  # (B, W, size, 2W)
         top = top - norm
 
-        count = 2 * rules.beam
-        left = scores[..., None] + top[:, :, 0, :count]  # (B, W, 2W)
-        scores, index = first_best(left.flatten(1), count)  # (B, 2W)
+        left = scores[..., None] + top[:, :, 0]  # (B, W, 2W)
+        scores, index = first_best(left.flatten(1), 2 * rules.beam)  # (B, 2W)
         parent = index // left.shape[-1]
-        tokens = likeliest[:, :, 0, :count].flatten(1).gather(1, index)
+        tokens = likeliest[:, :, 0].flatten(1).gather(1, index)
         if rules.size == 1:
             return scores, parent, tokens[..., None]
 
         # Behind a left EOD, as if it had a parent of its own, stands EOD at no cost.
-        right = F.pad(top[:, :, 1], (0, 0, 0, 1), value=-inf)  # (B, W + 1, 3W)
+        right = F.pad(top[:, :, 1], (0, 0, 0, 1), value=-inf)  # (B, W + 1, 2W)
         right[:, -1, 0] = 0.0
         right_tokens = F.pad(likeliest[:, :, 1], (0, 0, 0, 1), value=rules.eod)
         source = parent.masked_fill(tokens == rules.eod, rules.beam)
         source = source[..., None].expand(-1, -1, right.shape[-1])
-        pairs = scores[..., None] + right.gather(1, source)  # (B, 2W, 3W)
+        pairs = scores[..., None] + right.gather(1, source)  # (B, 2W, 2W)
         scores, index = first_best(pairs.flatten(1), 3 * rules.beam)  # (B, 3W)
         chosen = index // pairs.shape[-1]
         followers = right_tokens.gather(1, source).flatten(1).gather(1, index)

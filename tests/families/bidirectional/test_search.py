@@ -258,3 +258,17 @@ def test_no_more_than_the_beam_end_at_once() -> None:
     assert (rows.tolist(), tokens.tolist()) == ([0, 0], [[3, 5], [4, 5]])
     ((words, normalised, _),) = search.results(torch.tensor([0]))
     assert words == [3] and normalised == pytest.approx(log(0.54) / 2)
+
+
+def test_of_equal_translations_the_first_found_wins() -> None:
+    """W = 2 and no normalisation: [3] ends with .5 a step before [4 5] does."""
+    rules = Rules(size=1, beam=2, lenpen=0.0, min_len=0, eod=E, pad=PAD)
+    search = Search(rules, torch.tensor([9]))
+    for rows in ([[3, 4], [3, 4]], [[E], [5]], [[E], [E]]):
+        logits = torch.full((2, 1, VOCABULARY), -inf)
+        for row, likely in enumerate(rows):
+            logits[row, 0, likely] = 0.0
+        search.advance(logits)
+    assert search.done.item()
+    ((words, normalised, passes),) = search.results(torch.tensor([0]))
+    assert (words, passes) == ([3], 3) and normalised == pytest.approx(log(0.5))
