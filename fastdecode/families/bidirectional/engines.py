@@ -8,6 +8,7 @@ from torch import Tensor
 
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
 
 if TYPE_CHECKING:
@@ -106,12 +107,16 @@ def fast(system: "System") -> Begin:
     check_supported(model)
     encoder = system.share("encoder", lambda: Encoder(model.encoder))
     decoder = system.share("decoder", lambda: Decoder(model.decoder))
+    single = decoder
+    if system.device == "cuda":  # idle between the kernels of one sentence's steps
+        single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
     pad = system.source.pad()
 
     def begin(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
         mask = None  # of padding, where there is any
         if int(lengths.min()) < sources.shape[1]:
             mask = (sources != pad)[:, None, None]
-        return FastSteps(decoder, decoder.begin(encoder(sources, mask), mask, rows, slots))
+        chosen = single if len(sources) == 1 else decoder
+        return FastSteps(chosen, chosen.begin(encoder(sources, mask), mask, rows, slots))
 
     return begin
