@@ -9,7 +9,7 @@ def first_best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Return the K best of the last dimension of `scores` (…, n) and where they are, best first.
 
     Of equal ones the first wins, which `topk` leaves open; only those at -inf come in any order.
-    K is cut down to n.
+    K is cut down to n. Looking for ties waits for the device.
     """
     k = min(k, scores.shape[-1])
     best, index = scores.topk(min(k + 1, scores.shape[-1]))
