@@ -18,7 +18,7 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     from fastdecode.measure.statistic import Statistic
 
-FAMILIES = ("autoregressive", "lattice", "parallel")
+FAMILIES = ("autoregressive", "bidirectional", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
