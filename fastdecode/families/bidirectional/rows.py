@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
+STATISTICS = ("masks", "steps")
+
 
 class System(AnySystem):
     """A Transformer that writes a translation in another order, or two tokens at a time."""
