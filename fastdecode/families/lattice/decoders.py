@@ -13,6 +13,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.lengths import read_lengths
 from fastdecode.families.lattice.model import LatticeModel
+from fastdecode.families.lattice.optimised import OptimisedScorer
 from fastdecode.families.lattice.rows import Decoder as Row
 from fastdecode.families.lattice.scan import scan
 from fastdecode.families.lattice.scorer import Scorer
@@ -52,8 +53,14 @@ class LatticeDecoder:
         pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
         bos, eos = system.target.bos(), system.target.eos()
         self._encoder = system.share(f"encoder {pack}", lambda: Encoder(model.encoder, pack))
-        self._scorer = system.share(
-            f"scorer {pack} {exact}", lambda: Scorer(model.decoder, bos, eos, exact, pack)
+        fast = pack and self._device.type == "cpu"
+        self._scorer: Scorer | OptimisedScorer = system.share(
+            f"scorer {fast} {exact} {row.bf16}",
+            lambda: (
+                OptimisedScorer(model.decoder, bos, eos, exact, half=row.bf16)
+                if fast
+                else Scorer(model.decoder, bos, eos, exact)
+            ),
         )
         self._most = int(model.max_decoder_positions()) - 1
         weights = [*model.decoder.layers.parameters()]
@@ -87,7 +94,7 @@ class LatticeDecoder:
             mask = (padded != self._source.pad())[:, None, None]
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
-        first, edges = self._scorer(candidates, encoded, mask)
+        first, edges = self._scorer(candidates, encoded, mask, longest)
         self._watch.lap("score")
         search = SEARCHES[self._row.search]
         bounds = (torch.tensor(bound, device=self._device) for bound in (shortest, longest))
