@@ -78,10 +78,10 @@ class Selection:
     def decoder(self, name: str | None) -> DecoderRow:
         """Return the row of a decoder, by default of the run's first that fits the system.
 
-        Raises UserError if there is none of this name or it is of another family.
+        Raises UserError if there is none of this name or it does not fit.
         """
-        known, family = self.configuration.decoders, self.configuration.family_of
-        fitting = [decoder for decoder in known if family[decoder] == self.family]
+        known = self.configuration.decoders
+        fitting = [name for name in known if self.configuration.fits(name, self.system)]
         if name is None:
             chosen = [decoder for decoder in self.configuration.run.decoders if decoder in fitting]
             if not chosen:
@@ -93,8 +93,7 @@ class Selection:
         _check("--decoder", name, known)
         if name not in fitting:
             raise UserError(
-                f"--decoder: {name} decodes systems of the family {family[name]}, and "
-                f"{self.system} is {self.family}: take one of {', '.join(fitting)}"
+                f"--decoder: {name} does not decode {self.system}: take one of {', '.join(fitting)}"
             )
         return known[name]
 

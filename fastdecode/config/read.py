@@ -196,6 +196,8 @@ class Configuration:
                 f'{where}: "{entry}" is not among what this run trains and decodes: '
                 "take one of its systems and decoders"
             )
+        if not self.fits(decoder, system):
+            raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
         if self.decoders[decoder].tier != tier:
             raise UserError(
                 f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
@@ -262,8 +264,13 @@ class Configuration:
 
     def decoders_of(self, system: str) -> list[str]:
         """Return the decoders of the run that fit `system`."""
-        family = self.family_of[system]
-        return [name for name in self.run.decoders if self.family_of[name] == family]
+        return [name for name in self.run.decoders if self.fits(name, system)]
+
+    def fits(self, decoder: str, system: str) -> bool:
+        """Tell whether `decoder` decodes `system`, which may be an ensemble."""
+        one = self.ensembles[system].system if system in self.ensembles else system
+        same_family = self.family_of[decoder] == self.family_of[one]
+        return same_family and self.decoders[decoder].fits(self.systems[one])
 
     def denominators(self) -> dict[str, str | None]:
         """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.
@@ -273,7 +280,8 @@ class Configuration:
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
-        fast = (name for name in self.run.decoders if self.twin(name) == decoder)
+        system = model.split("/")[1]
+        fast = (name for name in self.decoders_of(system) if self.twin(name) == decoder)
         found = next((f"{model}/{name}" for name in fast), None)
         return {"reference": over.reference, "optimised": over.optimised or found}
 

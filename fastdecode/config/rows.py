@@ -136,6 +136,13 @@ class DecoderRow(Row):
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
         return run
 
+    def fits(self, system: System) -> bool:
+        """Tell whether this decodes `system`, a row of the same family: a run leaves the rest out.
+
+        By default a family's decoders fit all its systems.
+        """
+        return True
+
     @property
     def twin_key(self) -> dict[str, object]:
         """What is asked for, whoever does it: equal for a fast decoder and its naive twin."""

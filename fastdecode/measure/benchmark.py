@@ -134,7 +134,8 @@ def benchmark(plan: Plan, out: Path) -> str:
     )
     out.mkdir(parents=True, exist_ok=True)
     summary = out / "benchmark.json"
-    write_latency(summary, out / "benchmark.samples.csv", origin, timings, bandwidth)
+    files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
+    write_latency(*files, origin, timings, bandwidth)
     facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth}
     table = to_markdown(ratios(read_json(summary)["rows"]), CAPTION.format(**facts))
     write_lines(out / "benchmark.md", table.splitlines())

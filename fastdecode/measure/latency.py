@@ -45,9 +45,17 @@ class Series:
     decoder: str
     batch: int
     samples: list[Sample] = field(default_factory=list)
-    stages: Counter[str] = field(default_factory=Counter)  # seconds, summed over all samples
+    laps: list[Counter[str]] = field(default_factory=list)  # seconds by stage, of every sample
     turns: list[tuple[Usage, Usage]] = field(default_factory=list)  # the machine at both ends
     stopped: str | None = None  # why this size does not fit; then the samples are incomplete
+
+    @property
+    def stages(self) -> Counter[str]:
+        """Seconds by stage, summed over all samples; empty if no stages were timed."""
+        total = Counter[str]()
+        for laps in self.laps:
+            total.update(laps)
+        return total
 
 
 def measure(
@@ -138,8 +146,9 @@ def _turn(
                 passes=max(translation.passes for translation in translations),
             )
             series.samples.append(sample)
+            series.laps.append(Counter())
             for translation in translations:
-                series.stages.update(translation.stages)
+                series.laps[-1].update(translation.stages)
             line += len(batch)
             yield sample
         series.turns.append((before, usage()))

@@ -15,6 +15,7 @@ from fastdecode.files import open_to_write, write_json
 from fastdecode.measure.disturbance import cores_of_others, disturbances
 from fastdecode.measure.latency import Sample, Series
 
+STAGE_KEYS = ("decoder", "batch", "repeat", "line", "tokens")  # of a sample
 NOTES = {
     "times": "milliseconds of a batch; stages: milliseconds a sentence, 'unaccounted' being what "
     "they leave over of the whole",
@@ -93,10 +94,11 @@ def stage_times(series: Series) -> dict[str, float]:
 
     Empty if no stages were timed.
     """
-    if not series.stages:
+    stages = series.stages
+    if not stages:
         return {}
     sentences = sum(sample.sentences for sample in series.samples)
-    times = {stage: 1e3 * time / sentences for stage, time in series.stages.items()}
+    times = {stage: 1e3 * time / sentences for stage, time in stages.items()}
     whole = sum(sample.milliseconds for sample in series.samples) / sentences
     return {**times, "unaccounted": whole - sum(times.values())}
 
@@ -104,11 +106,14 @@ def stage_times(series: Series) -> dict[str, float]:
 def write_latency(
     path: Path,
     samples_path: Path,
+    stages_path: Path,
     provenance: Mapping[str, Any],
     timings: Timings,
     bandwidth: float,
 ) -> None:
     """Write the summaries as JSON to `path` and every raw sample as CSV to `samples_path`.
+
+    The CSV `stages_path` has the milliseconds that each timed batch spent in each stage.
 
     `bandwidth` is that of the device's memory in GB/s. The JSON is `{"provenance", "notes",
     "bandwidth", "samples": file name, "rows": [{name, its labels, what summarise_series returns,
@@ -136,6 +141,7 @@ def write_latency(
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Sample._fields)
         writer.writerows(sample for series in timings.measured for sample in series.samples)
+    _write_stages(stages_path, timings.staged)
     document = {
         "provenance": provenance,
         "notes": NOTES,
@@ -145,6 +151,16 @@ def write_latency(
         "left_out": left_out,
     }
     write_json(path, document)
+
+
+def _write_stages(path: Path, staged: Sequence[Series]) -> None:
+    with open_to_write(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*STAGE_KEYS, "stage", "milliseconds"])
+        for series in staged:
+            for sample, laps in zip(series.samples, series.laps, strict=True):
+                key = [getattr(sample, name) for name in STAGE_KEYS]
+                writer.writerows([*key, stage, 1e3 * time] for stage, time in laps.items())
 
 
 def floor(row: Mapping[str, Any], bandwidth: float) -> float:

@@ -125,20 +125,18 @@ def test_a_configfile_that_is_no_mapping(place: Place, tmp_path: Path) -> None:
         selected(place, *SYSTEM, "--configfile", str(tmp_path / "list.yaml"))
 
 
-def test_a_decoder_of_another_family_does_not_fit(place: Place) -> None:
+def test_a_decoder_has_to_fit_the_system(place: Place) -> None:
     selection = selected(place, *SYSTEM)
     config: Any = SimpleNamespace(
         decoders={"greedy": "row of greedy", "viterbi": "row of viterbi"},
-        family_of={"greedy": "autoregressive", "viterbi": "lattice", "scorer": "lattice"}
-        | {"transformer": "autoregressive"},
+        fits=lambda decoder, system: (decoder == "greedy") == (system == "transformer"),
         run=SimpleNamespace(decoders=["greedy"]),
     )
     selection = replace(selection, configuration=config)
     with pytest.raises(UserError) as error:
         selection.decoder("viterbi")
     assert str(error.value) == (
-        "--decoder: viterbi decodes systems of the family lattice, and transformer is "
-        "autoregressive: take one of greedy"
+        "--decoder: viterbi does not decode transformer: take one of greedy"
     )
     assert selection.decoder(None) == "row of greedy"
     with pytest.raises(UserError, match="--decoder: the run has none for scorer: name one of vit"):

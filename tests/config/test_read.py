@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from fastdecode.config import read as read_module
+from fastdecode.config import rows
 from fastdecode.config.base import merge
 from fastdecode.config.read import Architecture, Configuration, Model
 from fastdecode.errors import UserError
@@ -191,6 +192,33 @@ def test_a_decoder_fits_the_systems_of_its_family(folder: Path) -> None:
     assert read(folder).decoders_of("student") == ["greedy", "beam5"]
     assert read(folder).decoders_of("curious") == ["odd"]
     assert read(folder).family_of["curious"] == "other"
+
+
+class Picky(Decoder):
+    """Decodes systems that say nothing of their layers."""
+
+    def fits(self, system: rows.System) -> bool:
+        return system.layers is None
+
+
+def test_a_decoder_may_be_picky(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        *(read_module, "decoder_row", lambda family: Picky if family == "left" else Decoder)
+    )
+    only_teacher = {"systems": ["raw/teacher"]}
+    config = read(folder, **only_teacher)
+    assert config.decoders_of("teacher") == ["greedy", "beam5"]
+    assert config.decoders_of("student") == []
+    assert config.fits("beam5", "teacher-x2")  # as its members
+    assert not config.fits("odd", "teacher-x2")
+    assert fault(folder) == (
+        "config.yaml: decoders: none of them decodes student: add one of config/systems/left.yaml"
+    )
+
+
+def test_a_speed_up_is_over_a_decoder_that_fits(folder: Path) -> None:
+    message = fault(folder, speedup_over=over("raw/teacher/odd"))
+    assert "speedup_over.reference: odd does not decode teacher: take one that does" in message
 
 
 def test_sizes_follow_the_role_on_the_dataset(folder: Path) -> None:

@@ -1,4 +1,5 @@
 import csv
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def series(*medians: float, batch: int = 1, name: str = "x") -> Series:
         for repeat, median in enumerate(medians)
         for line in range(3)
     ]
-    return Series(name, batch, samples)
+    return Series(name, batch, samples, [Counter() for _ in samples])
 
 
 def test_a_series() -> None:
@@ -82,7 +83,7 @@ def test_throughput_is_the_median_over_whole_repeats() -> None:
 def test_stages_sum_to_the_whole(seconds: list[float]) -> None:
     one = series(100, 300, batch=2)
     assert stage_times(one) == {}
-    one.stages.update({str(stage): time for stage, time in enumerate(seconds)})
+    one.laps[0].update({str(stage): time for stage, time in enumerate(seconds)})
     times = stage_times(one)
     sentences = 2 * 3 * 2
     assert times["0"] == pytest.approx(1e3 * seconds[0] / sentences)
@@ -100,7 +101,8 @@ def written(
     folder: Path, result: Timings, scenario: str = "Smax"
 ) -> dict[str, list[dict[str, object]]]:
     origin = {"device": "cpu", "scenario": scenario}
-    write_latency(folder / "l.json", folder / "l.samples.csv", origin, result, 30.0)
+    files = (folder / f"l.{name}" for name in ("json", "samples.csv", "stages.csv"))
+    write_latency(*files, origin, result, 30.0)
     document: dict[str, list[dict[str, object]]] = read_json(folder / "l.json")
     assert document["provenance"] == origin
     return document
@@ -108,7 +110,7 @@ def written(
 
 def test_files(tmp_path: Path) -> None:
     one, other = series(5, 6, name="a"), series(7, batch=8, name="b")
-    one.stages["decode"] = 0.03
+    one.laps[0]["decode"] = 0.03
     document = written(tmp_path, timings(one, other))
     assert [(row["name"], row["batch"]) for row in document["rows"]] == [("a", 1), ("b", 8)]
     row = document["rows"][0]
@@ -151,9 +153,16 @@ def test_what_did_not_fit_has_its_reason_and_no_row(tmp_path: Path) -> None:
 
 def test_stages_may_come_from_other_decoders(tmp_path: Path) -> None:
     one, staged = series(5, name="a"), series(9, name="a")
-    staged.stages["decode"] = 0.024
+    staged.laps[1]["decode"] = 0.024
     (row,) = written(tmp_path, timings(one, staged=[staged]))["rows"]
     assert row["stages"] == {"decode": 8.0, "unaccounted": 1.0}
+    with (tmp_path / "l.stages.csv").open() as file:
+        (stage,) = csv.DictReader(file)
+    sample = staged.samples[1]
+    assert stage == {
+        **{"decoder": "a", "batch": "1", "repeat": "0", "line": str(sample.line)},
+        **{"tokens": str(sample.tokens), "stage": "decode", "milliseconds": "24.0"},
+    }
 
 
 def test_a_decoder_without_samples_is_an_error(tmp_path: Path) -> None:

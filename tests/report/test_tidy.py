@@ -148,10 +148,11 @@ def test_what_the_latency_measurement_writes_is_read(tmp_path: Path) -> None:
     labels = {"target": "raw", "system": "base", "decoder": "beam5", "seed": 1, "tier": "reference"}
     labels |= {"precision": "fp32", "bytes_per_pass": 500_000}
     samples = [Sample("a", 8, repeat, 0, 8.0, 8, 40, 6) for repeat in range(3)]
-    series = [Series("a", 8, samples, Counter({"decode": 0.096}))]
+    series = [Series("a", 8, samples, [Counter({"decode": 0.032}) for _ in samples])]
     timings = Timings([0], [], {"a": labels}, series, series)
     origin = read_json(latency(tmp_path / "other.json", scenario="Smax"))["provenance"]
-    write_latency(path, tmp_path / "latency.csv", origin, timings, bandwidth=10.0)
+    tables = tmp_path / "samples.csv", tmp_path / "stages.csv"
+    write_latency(path, *tables, origin, timings, bandwidth=10.0)
     tidy = gather("demo", [training(tmp_path / "train.json")], [], [path], [])
     values = dict(zip(tidy["metric"], tidy["value"], strict=True))
     assert (values["latency_median"], values["latency_passes"], values["latency_n"]) == (8, 6, 3)

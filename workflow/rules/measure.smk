@@ -183,6 +183,7 @@ rule measure_latency:
     output:
         summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
         samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.samples.csv",
+        stages=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.stages.csv",
     threads: workflow.cores
     resources:
         gpu=int(CONFIG.run.device == "cuda"),

@@ -44,6 +44,7 @@ with clear_errors():
     write_latency(
         Path(snakemake.output.summary),
         Path(snakemake.output.samples),
+        Path(snakemake.output.stages),
         origin,
         timed,
         read_json(Path(files.machine))["bandwidth"][str(threads)],
