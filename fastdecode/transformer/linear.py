@@ -8,6 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
+def has_bf16() -> bool:
+    """Whether this CPU multiplies in bfloat16 faster than in fp32."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
 def _by_onednn(weight: Tensor) -> bool:
     """Whether oneDNN multiplies with `weight`."""
     suits = weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu"

@@ -36,7 +36,7 @@ from fastdecode.transformer.layers import (
     attend,
     heads,
 )
-from fastdecode.transformer.linear import Linear, multiply
+from fastdecode.transformer.linear import Linear, has_bf16, multiply
 
 ROWS = 1024  # queries at a time
 WORDS = 2048  # of the vocabulary at a time
@@ -47,7 +47,7 @@ class OptimisedScorer:
 
     def __init__(self, module: Any, bos: int, eos: int, exact: bool, half: bool = False):
         """See Scorer; `half` as above. Raises UserError where a CPU has no bfloat16."""
-        if half and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        if half and not has_bf16():
             raise UserError("this CPU does not multiply in bfloat16: leave bf16 out")
         self._embed = Embedding(module)
         own: list[_Gates | _Pairs] = [_Pairs(layer) for layer in module.layers]

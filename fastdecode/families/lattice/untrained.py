@@ -6,6 +6,7 @@ Slots come from the source words around the diagonal. A translation is predicted
 its source.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,40 +19,39 @@ from fastdecode.families.lattice.reading import Array
 from fastdecode.families.lattice.tables import ARRAYS, FORMAT, HEADER, KEPT
 from fastdecode.families.lattice.vocabulary import SPECIAL, checksum
 from fastdecode.files import write_json
-from fastdecode.measure.untrained import untrained_system
+from fastdecode.transformer.linear import has_bf16
 
 if TYPE_CHECKING:
-    from fastdecode.config.read import Architecture
     from fastdecode.decode import System
+    from fastdecode.measure.untrained import Untrained
 
+LAYERS = ("6-1",)
 SPREAD = 3.0  # slots, the standard deviation of where a word's translation stands
 STRIDE = 7919  # a prime: the words of a row are so far apart
 
 
-def decoders(length: int) -> dict[str, dict[str, Any]]:
-    """Return the decoder rows to time; the lattice's lengths follow from its tables."""
+def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
+    """Return the decoder rows, by name; their lengths follow from the tables, for any `length`."""
     del length
-    rows = {}
-    for name, settings in {
+    engines: dict[str, dict[str, Any]] = {
         "eager": {"engine": "eager"},
         "fastdecode": {"engine": "fastdecode"},
-    }.items():
-        for normalise in ("vocabulary", "candidates"):
-            rows[f"{name}-{normalise}"] = {**settings, "normalise": normalise}
-    return rows
+    }
+    if device == "cpu" and has_bf16():
+        engines["bf16"] = {"engine": "fastdecode", "bf16": True}
+    return {
+        f"{name}-{normalise}": {**engine, "normalise": normalise}
+        for normalise in ("vocabulary", "candidates")
+        for name, engine in engines.items()
+    }
 
 
-def build(
-    shape: "Architecture", vocabulary: int, length: int, folder: Path, device: str, precision: str
-) -> "System":
-    """Return a system of random weights; its tables, for sources of `length` words, in `folder`."""
-    system = untrained_system(
-        shape, vocabulary, device=device, precision=precision, kind=LatticeModel, orders=3
-    )
-    words = list(system.target.symbols)
-    write_made_up(folder / "tables", words, length)
-    write_lengths(folder / "lengths.json", Lengths(1.0, 0.0, 1, 0.0), {})
-    return system.with_assets(folder)
+def build(plan: "Untrained") -> "System":
+    """Return a scorer with tables for sources of `plan.length` words."""
+    system = plan.system(LatticeModel, orders=3)
+    write_made_up(plan.folder / "tables", list(system.target.symbols), plan.length)
+    write_lengths(plan.folder / "lengths.json", Lengths(1.0, 0.0, 1, 0.0), {})
+    return replace(system, assets=plan.folder)
 
 
 def write_made_up(folder: Path, words: list[str], length: int) -> None:
