@@ -94,7 +94,7 @@ class LatticeDecoder:
             mask = (padded != self._source.pad())[:, None, None]
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
-        first, edges = self._scorer(candidates, encoded, mask, longest)
+        first, edges = self._scorer(candidates, encoded, mask, list(zip(shortest, longest, strict=True)))
         self._watch.lap("score")
         search = SEARCHES[self._row.search]
         bounds = (torch.tensor(bound, device=self._device) for bound in (shortest, longest))

@@ -11,8 +11,8 @@ What stays exact but for the rounding of sums taken in another order:
   gate's logit is then a number of the word, one of the slot, and a product of a with d × H numbers
   of the slot. Values with their output layer are looked up for the different words of a sentence,
   H vectors each, and added up, s_h times each: no product over all the rows is left.
-- **The sum over the vocabulary** is taken over a few words and rows at a time, which stay in the
-  caches.
+- **The sum over the vocabulary** is taken only for the rows that may be on a best path (lazy.py),
+  and over a few words and rows at a time, which stay in the caches.
 - Slots that a sentence has no use for are left out, and of `<s>` only slot 0 is asked for a word.
 
 `half` takes the feed-forward and the vocabulary's product in bfloat16, which is not exact.
@@ -28,6 +28,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.errors import UserError
+from fastdecode.families.lattice.lazy import tighten
 from fastdecode.transformer.layers import (
     Embedding,
     FeedForward,
@@ -61,36 +62,44 @@ class OptimisedScorer:
         self._weight = module.output_projection.weight.detach()  # (V, d)
         self._bias = getattr(module.output_projection, "bias", None)
         self._project = _vocabulary(module.output_projection, half) if exact else []
-        self._bos, self._eos, self._half = bos, eos, half
+        self._bos, self._eos = bos, eos
+        self._arithmetic = torch.bfloat16 if half else self._weight.dtype
 
     def __call__(
         self,
         candidates: Tensor,
         encoded: Tensor,
         mask: Tensor | None,
-        longest: Sequence[int],
+        bounds: Sequence[tuple[int, int]],
     ) -> tuple[Tensor, Tensor]:
-        """See Scorer. Edges beyond a sentence's own longest are left undefined."""
+        """See Scorer, but what no best path needs is not computed.
+
+        Edges beyond a sentence's own longest are undefined, and those of rows that cannot be on a
+        best path are upper bounds.
+        """
         sentences, slots, k = candidates.shape
         first = encoded.new_empty(sentences, k + 1, dtype=torch.float32)
         edges = encoded.new_empty(sentences, slots - 1, k, k + 1, dtype=torch.float32)
-        for number, count in enumerate(longest):
+        for number, (shortest, longest) in enumerate(bounds):
             source = encoded[number]
             if mask is not None:
                 source = source[mask[number, 0, 0]]
-            self._sentence(candidates[number, :count], source, first[number], edges[number])
+            own = edges[number, : longest - 1]
+            self._sentence(candidates[number, :longest], source, shortest, first[number], own)
         return first, edges
 
-    def _sentence(self, candidates: Tensor, source: Tensor, first: Tensor, edges: Tensor) -> None:
+    def _sentence(
+        self, candidates: Tensor, source: Tensor, shortest: int, first: Tensor, edges: Tensor
+    ) -> None:
         """Score `candidates` (T, K) given `source` (S, d); write (K + 1) and (T - 1, K, K + 1)."""
         slots, k = candidates.shape
         following = F.pad(candidates, (0, 1), value=self._eos)  # (T, K + 1)
         begin = self._embed(candidates.new_full((1, slots), self._bos), torch.arange(slots))[0]
-        passes = []
+        passes: list[_Pass] = []
         for layer in self._layers:
             passes.append(_Pass(layer, begin, source, candidates[:-1]))
             begin = passes[-1].begin(begin if len(passes) < len(self._layers) else begin[:1])
-        self._log_probabilities(begin[:, None], following[:1], first[None, None])
+        parts = []  # hidden states and log Z over the candidates
         step = max(1, ROWS // k)
         for start in range(0, slots - 1, step):
             part = slice(start, min(start + step, slots - 1))
@@ -99,23 +108,36 @@ class OptimisedScorer:
             for one in passes:
                 x = one.words(x, part)
             after = following[part.start + 1 : part.stop + 1]
-            self._log_probabilities(x, after, edges[part])
+            parts.append(self._among_candidates(x, after, edges[part]))
+        only = self._among_candidates(begin[:, None], following[:1], first[None, None])
+        if self._project:
+            first -= self._excess(*only)
+            hidden, log_z = map(torch.cat, zip(*parts, strict=True))
+            tighten(first, edges, shortest, lambda rows: self._excess(hidden[rows], log_z[rows]))
 
-    def _log_probabilities(self, hidden: Tensor, following: Tensor, out: Tensor) -> None:
-        """Write to `out` (t, n, m): of the words `following` (t, m) after `hidden` (t, n, d)."""
+    def _among_candidates(
+        self, hidden: Tensor, following: Tensor, out: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Write to `out` (t, n, m): of `following` (t, m) after `hidden` (t, n, d).
+
+        Returns what is normalised, (t · n, d), and log Z (t · n) over the words `following`.
+        """
         hidden = self._norm(hidden) if self._norm else hidden
         logits = hidden @ F.embedding(following, self._weight).transpose(1, 2)
         if self._bias is not None:
             logits = logits + self._bias[following][:, None]
         logits = logits.float()
-        if self._project:
-            rows = hidden.flatten(0, 1)
-            rows = rows.bfloat16() if self._half else rows
+        log_z = logits.logsumexp(-1)
+        torch.sub(logits, log_z[..., None], out=out)
+        return hidden.flatten(0, 1), log_z.flatten()
+
+    def _excess(self, hidden: Tensor, log_z: Tensor) -> Tensor:
+        """Return how much smaller `log_z` (n) is than log Z over the vocabulary."""
+        found = []
+        for rows in hidden.to(self._arithmetic).split(ROWS):
             parts = [project(rows).float().logsumexp(-1) for project in self._project]
-            whole = torch.stack(parts).logsumexp(0).view(hidden.shape[:2])
-        else:
-            whole = logits.logsumexp(-1)
-        torch.sub(logits, whole[..., None], out=out)
+            found.append(torch.stack(parts).logsumexp(0))
+        return (torch.cat(found) - log_z).clamp(min=0)
 
 
 Words = Callable[[Tensor, slice], Tensor]  # the words (t, K, d) of some slots to what they get

@@ -46,7 +46,7 @@ class Scorer:
         candidates: Tensor,
         encoded: Tensor,
         mask: Tensor | None,
-        longest: Sequence[int] = (),
+        bounds: Sequence[tuple[int, int]] = (),
     ) -> tuple[Tensor, Tensor]:
         """Score `candidates` (B, T, K) given the encoder's output (B, S, d) and its mask.
 
