@@ -76,7 +76,8 @@ class Embedding:
 
     def words(self, tokens: Tensor) -> Tensor:
         """Return the first summand (…, d): what `tokens` are, wherever they stand."""
-        return F.embedding(tokens, self._tokens) * self._scale
+        found: Tensor = F.embedding(tokens, self._tokens) * self._scale
+        return found
 
     def positions(self, positions: Tensor) -> Tensor:
         """Return the second summand (…, d)."""

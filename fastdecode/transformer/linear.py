@@ -36,9 +36,9 @@ def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool =
 class Linear:
     """One matrix product for several linear layers of the same input, their outputs side by side.
 
-    In fp32 or bf16 on a CPU the weights are packed for oneDNN: a decoder step is a product of a few rows
-    with matrices larger than the caches, and there the packed layout reads the memory twice as fast
-    as the plain one (docs/measurements/benchmark).
+    In fp32 or bf16 on a CPU the weights are packed for oneDNN: a decoder step is a product of a few
+    rows with matrices larger than the caches, and there the packed layout reads the memory twice as
+    fast as the plain one (docs/measurements/benchmark).
     """
 
     def __init__(self, layers: Sequence[Any], relu: bool = False, pack: bool = True):

@@ -22,9 +22,7 @@ FIRST, GROWTH = 32, 1.5  # rows of the first round, and how many times as many e
 MARGIN = 1e-4  # far above rounding: a path that is worse by less counts as equally good
 
 
-def tighten(
-    first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tensor], Tensor]
-) -> int:
+def tighten(first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tensor], Tensor]) -> int:
     """Make the bounds `edges` (T - 1, K, K + 1) of one sentence exact where it matters, in place.
 
     `first` (K + 1) is exact; see paths.py for both and for `shortest`, from 2 on; T is the longest.

@@ -2,15 +2,8 @@
 
 What stays exact but for the rounding of sums taken in another order:
 
-- **Cross-attention** of H heads to S source words: the logits xWᵩkᵀ of all heads are one product of
-  x with a matrix d × H·S that is made once a sentence, and so are values and output. That takes the
-  place of two products with d × d and of the attention itself where H·S is below d + S or so.
-- **Self-attention in the first layer** has two keys, so it is a gate for each head: a weight s_h of
-  the word itself, the rest for `<s>` one slot before. Words and positions come as a sum x = a + p
-  (in a model that normalises after its sub-layers), so queries, keys and values are sums too. A
-  gate's logit is then a number of the word, one of the slot, and a product of a with d × H numbers
-  of the slot. Values with their output layer are looked up for the different words of a sentence,
-  H vectors each, and added up, s_h times each: no product over all the rows is left.
+- **Attention** to the source, and in the first layer to the two words of a block, takes products
+  made once a sentence or a slot in the place of products over all the rows (attention.py).
 - **The sum over the vocabulary** is taken only for the rows that may be on a best path (lazy.py),
   and over a few words and rows at a time, which stay in the caches.
 - Slots that a sentence has no use for are left out, and of `<s>` only slot 0 is asked for a word.
@@ -18,7 +11,7 @@ What stays exact but for the rounding of sums taken in another order:
 `half` takes the feed-forward and the vocabulary's product in bfloat16, which is not exact.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any
@@ -28,16 +21,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.errors import UserError
+from fastdecode.families.lattice.attention import Gates, Pairs, SourceAttention
 from fastdecode.families.lattice.lazy import tighten
-from fastdecode.transformer.layers import (
-    Embedding,
-    FeedForward,
-    LayerNorm,
-    Residual,
-    attend,
-    heads,
-)
-from fastdecode.transformer.linear import Linear, has_bf16, multiply
+from fastdecode.transformer.layers import Embedding, FeedForward, LayerNorm, Residual
+from fastdecode.transformer.linear import Linear, has_bf16
 
 ROWS = 1024  # queries at a time
 WORDS = 2048  # of the vocabulary at a time
@@ -51,9 +38,9 @@ class OptimisedScorer:
         if half and not has_bf16():
             raise UserError("this CPU does not multiply in bfloat16: leave bf16 out")
         self._embed = Embedding(module)
-        own: list[_Gates | _Pairs] = [_Pairs(layer) for layer in module.layers]
-        if _Gates.fit(module):
-            own[0] = _Gates(module.layers[0], self._embed, module.embed_tokens.num_embeddings, bos)
+        own: list[Gates | Pairs] = [Pairs(layer) for layer in module.layers]
+        if Gates.fit(module):
+            own[0] = Gates(module.layers[0], self._embed, module.embed_tokens.num_embeddings)
         self._layers = [
             _Layer(layer, attention, half)
             for layer, attention in zip(module.layers, own, strict=True)
@@ -140,14 +127,11 @@ class OptimisedScorer:
         return (torch.cat(found) - log_z).clamp(min=0)
 
 
-Words = Callable[[Tensor, slice], Tensor]  # the words (t, K, d) of some slots to what they get
-
-
 class _Layer:
     """The weights of a layer."""
 
-    def __init__(self, layer: Any, own: "_Gates | _Pairs", half: bool):
-        self.own, self.source = own, _SourceAttention(layer)
+    def __init__(self, layer: Any, own: "Gates | Pairs", half: bool):
+        self.own, self.source = own, SourceAttention(layer)
         self.feed_forward = FeedForward(_halved(layer) if half else layer)
         self.arithmetic = torch.bfloat16 if half else layer.fc1.weight.dtype
         prenorm = layer.normalize_before
@@ -180,159 +164,6 @@ class _Pass:
         return self._layer.feed_forward(x.to(self._layer.arithmetic))  # added up as x is
 
 
-class _Pairs:
-    """Self-attention with two keys, as in scorer.py."""
-
-    def __init__(self, layer: Any):
-        attention = layer.self_attn
-        self._heads = attention.num_heads
-        self._qkv = Linear([attention.q_proj, attention.k_proj, attention.v_proj])
-        self._out = Linear([attention.out_proj])
-
-    def alone(self, begin: Tensor) -> Tensor:
-        """Return what `<s>` (n, d) gets: its own value."""
-        return self._out(self._qkv(begin).chunk(3, dim=-1)[2])
-
-    def prepare(self, begin: Tensor, candidates: Tensor) -> Words:
-        """Return the attention of words, given the states of `<s>` (T, d)."""
-        del candidates
-        _, key, value = self._split(begin[:-1, None])
-
-        def attend_both(x: Tensor, part: slice) -> Tensor:
-            q, k, v = self._split(x)  # (t, K, H, D)
-            lead = (q * (k - key[part])).sum(-1, keepdim=True) / q.shape[-1] ** 0.5
-            mixed = torch.lerp(value[part].expand_as(v), v, lead.sigmoid())
-            return self._out(mixed.flatten(2))
-
-        return attend_both
-
-    def _split(self, x: Tensor) -> tuple[Tensor, ...]:
-        return self._qkv(x).unflatten(-1, (3, self._heads, -1)).unbind(-3)
-
-
-class _Gates:
-    """The same where the input is a + p, word and position: see above.
-
-    With b for `<s>` one slot before, the gate's logit is q(a + p) · (k(a + p) - k(b)) / √D.
-    """
-
-    @staticmethod
-    def fit(module: Any) -> bool:
-        """Whether the first layer of a decoder sees sums of words and positions."""
-        return module.layernorm_embedding is None and not module.layers[0].normalize_before
-
-    def __init__(self, layer: Any, embed: Embedding, words: int, bos: int):
-        attention = layer.self_attn
-        self._heads, self._bos, self._embed = attention.num_heads, bos, embed
-        self._q, self._k, self._v = attention.q_proj, attention.k_proj, attention.v_proj
-        self._out = attention.out_proj
-        self._scale = (self._q.weight.shape[0] // self._heads) ** -0.5
-        query, key = (
-            Linear([SimpleNamespace(weight=part.weight, bias=None)]) for part in (self._q, self._k)
-        )
-        self._value = Linear([SimpleNamespace(weight=self._v.weight, bias=None)])
-        self._outs = [
-            Linear([SimpleNamespace(weight=part, bias=None)])
-            for part in self._out.weight.chunk(self._heads, dim=1)
-        ]
-        every = torch.arange(words, device=self._q.weight.device)
-        with torch.inference_mode():
-            self._alike = torch.cat(  # (V, H): q(a) · k(a) / √D, biases left out
-                [
-                    self._per_head(query(a)).mul(self._per_head(key(a))).sum(-1) * self._scale
-                    for a in map(embed.words, every.split(WORDS))
-                ]
-            )
-        self._slots: tuple[Tensor, ...] = ()
-
-    def alone(self, begin: Tensor) -> Tensor:
-        """See _Pairs."""
-        return self._out(self._v(begin))
-
-    def prepare(self, begin: Tensor, candidates: Tensor) -> Words:
-        """See _Pairs; `candidates` (T - 1, K) are the words."""
-        turn, level, gain, base = self._of_slots(begin)
-        words, number = candidates.unique(return_inverse=True)  # (U), (T - 1, K)
-        values = self._value(self._embed.words(words)).chunk(self._heads, dim=-1)
-        # (H · U, d): what the value of a word adds to the output by way of each head
-        table = torch.cat([out(v) for out, v in zip(self._outs, values, strict=True)])
-        rows = number[..., None] + torch.arange(self._heads) * len(words)  # (T - 1, K, H)
-
-        def gate(x: Tensor, part: slice) -> Tensor:
-            logit = self._alike[candidates[part]] + torch.baddbmm(level[part], x, turn[part])
-            share = logit.sigmoid()  # (t, K, H)
-            found = F.embedding_bag(
-                *(rows[part].flatten(0, 1), table),
-                per_sample_weights=share.flatten(0, 1),
-                mode="sum",
-            )
-            return torch.baddbmm(base[part], share, gain[part]) + found.view(x.shape)
-
-        return gate
-
-    def _of_slots(self, begin: Tensor) -> tuple[Tensor, ...]:
-        """Return what depends on the slots 1 to T - 1 alone, given `<s>` (T, d) in all T.
-
-        With n = T - 1: the matrices (n, d, H) and summands (n, 1, H) that give a gate's logit with
-        a + p, and what a gate adds to the output, (n, H, d) times it and (n, 1, d) anyhow.
-        """
-        count = len(begin) - 1
-        if not self._slots or len(self._slots[0]) < count:
-            place = self._embed.positions(torch.arange(1, count + 1))  # (n, d)
-            query = self._per_head(self._q(place)) * self._scale  # (n, H, D)
-            key, value = (
-                self._per_head(part(place) - part(begin[:-1])) for part in (self._k, self._v)
-            )
-            q, k = (part.weight.unflatten(0, (self._heads, -1)) for part in (self._q, self._k))
-            turn = torch.einsum("nhk,hkd->ndh", key * self._scale, q)
-            turn = turn + torch.einsum("nhk,hkd->ndh", query, k)
-            level = (query * key).sum(-1)[:, None] - place[:, None] @ turn
-            out = self._out.weight.unflatten(1, (self._heads, -1))  # (d, H, D)
-            gain = torch.einsum("nhk,dhk->nhd", value, out)
-            self._slots = turn, level, gain, self.alone(begin[:-1])[:, None]
-        return tuple(part[:count] for part in self._slots)
-
-    def _per_head(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self._heads, -1))
-
-
-class _SourceAttention:
-    def __init__(self, layer: Any):
-        attention = layer.encoder_attn
-        self._heads = attention.num_heads
-        self._query = Linear([attention.q_proj])
-        self._keys = Linear([attention.k_proj, attention.v_proj])
-        self._out = Linear([attention.out_proj])
-        self._q, self._o = attention.q_proj, attention.out_proj
-        self._width = len(self._q.weight)
-        self._scale = (self._width // self._heads) ** -0.5
-
-    def prepare(self, source: Tensor) -> Callable[[Tensor], Tensor]:
-        """Return the attention to `source` (S, d)."""
-        key, value = (heads(part[None], self._heads) for part in self._keys(source).chunk(2, -1))
-        if self._heads * len(source) > self._width + len(source):
-            return lambda x: self._plain(x, key, value)
-        return self._folded(key[0] * self._scale, value[0])
-
-    def _plain(self, x: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        query = heads(self._query(x).reshape(1, -1, x.shape[-1]), self._heads)
-        return self._out(attend(query, key, value, None)).view(x.shape)
-
-    def _folded(self, key: Tensor, value: Tensor) -> Callable[[Tensor], Tensor]:
-        """Return the attention to keys and values (H, S, D)."""
-        q = self._q.weight.unflatten(0, (self._heads, -1))  # (H, D, d)
-        out = self._o.weight.t().unflatten(0, (self._heads, -1))
-        bias = key @ self._q.bias.view(self._heads, -1, 1)  # (H, S, 1)
-        query, bias = (key @ q).flatten(0, 1), bias.flatten()  # (H · S, d), (H · S)
-        result = (value @ out).flatten(0, 1).t()  # (d, H · S)
-
-        def attention(x: Tensor) -> Tensor:
-            logits = multiply(x, query, bias).unflatten(-1, (self._heads, -1))  # (t, K, H, S)
-            return multiply(logits.softmax(-1).flatten(-2), result, self._o.bias)
-
-        return attention
-
-
 def _vocabulary(projection: Any, half: bool) -> list[Linear]:
     """Return the products with the vocabulary, some words each."""
     weight, bias = projection.weight, getattr(projection, "bias", None)
@@ -346,5 +177,5 @@ def _vocabulary(projection: Any, half: bool) -> list[Linear]:
 
 def _halved(layer: Any) -> Any:
     """Return the feed-forward of a layer in bfloat16."""
-    parts = (deepcopy(part).bfloat16() for part in (layer.fc1, layer.fc2))
-    return SimpleNamespace(**dict(zip(("fc1", "fc2"), parts)), activation_fn=layer.activation_fn)
+    inner, outer = (deepcopy(part).bfloat16() for part in (layer.fc1, layer.fc2))
+    return SimpleNamespace(fc1=inner, fc2=outer, activation_fn=layer.activation_fn)

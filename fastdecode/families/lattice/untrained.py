@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastdecode.families.lattice.counts import OFFSETS
+from fastdecode.families.lattice.counts import BUCKETS, OFFSETS
 from fastdecode.families.lattice.lengths import Lengths, write_lengths
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.reading import Array
@@ -72,7 +72,7 @@ def write_made_up(folder: Path, words: list[str], length: int) -> None:
         "ids": ids.ravel().astype(np.int32),
         "probabilities": np.tile(shares / shares[:KEPT].sum(), size).astype(np.float32),
         "prior": prior,
-        "relative": np.ones((1, 1), np.int64),
+        "relative": np.ones((2 * BUCKETS, BUCKETS), np.int64),
         "frequency": size - np.arange(size),
     }
     for name in ARRAYS:
