@@ -149,12 +149,12 @@ class SourceAttention:
     def __init__(self, layer: Any):
         """Take the weights of a fairseq decoder layer."""
         attention = layer.encoder_attn
-        self._heads = attention.num_heads
+        self._heads: int = attention.num_heads
         self._query = Linear([attention.q_proj])
         self._keys = Linear([attention.k_proj, attention.v_proj])
         self._out = Linear([attention.out_proj])
         self._q, self._o = attention.q_proj, attention.out_proj
-        self._width = len(self._q.weight)
+        self._width: int = len(self._q.weight)
         self._scale = (self._width // self._heads) ** -0.5
 
     def prepare(self, source: Tensor) -> Callable[[Tensor], Tensor]:

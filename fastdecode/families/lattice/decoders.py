@@ -127,9 +127,9 @@ def _bytes(module: Any, exact: bool, half: bool) -> int:
     large += [module.output_projection.weight] if exact else []
     known = {id(weight) for weight in large}
     small = [weight for weight in module.layers.parameters() if id(weight) not in known]
-    size: int = torch.bfloat16.itemsize if half else large[0].element_size()
-    bytes_small: int = sum(weight.nbytes for weight in small)
-    return bytes_small + size * sum(weight.numel() for weight in large)
+    size = torch.bfloat16.itemsize if half else large[0].element_size()
+    total: int = sum(w.nbytes for w in small) + size * sum(w.numel() for w in large)
+    return total
 
 
 def _candidates(system: "System") -> Candidates:
