@@ -19,10 +19,12 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/artifacts.smk"
 
 
 rule all:
     default_target: True
     input:
         report_files(),
+        artifact_files(),
         alignments(),

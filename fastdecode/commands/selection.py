@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fastdecode.config.base import merge, nearest, read_yaml
-from fastdecode.config.read import RAW, Configuration, Model
-from fastdecode.config.rows import DecoderRow
+from fastdecode.config.read import Configuration, Model
+from fastdecode.config.rows import RAW, DecoderRow
 from fastdecode.errors import UserError
 from fastdecode.families import assets
 

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.papers import DISTILLED, Paper, references
 from fastdecode.config.rows import (
+    RAW,
     Dataset,
     DecoderRow,
     Ensemble,
@@ -20,10 +22,13 @@ from fastdecode.config.rows import (
 )
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, system_row
+from fastdecode.report.artifacts.metrics import METRICS
 
-RAW = "raw"
 # Names of folders in results/, which no row may have.
-FOLDERS = {"align", "benchmark", "bin", "bpe", "corpora", "downloads", "report", "shards"}
+FOLDERS = {
+    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
+    "shards",
+}
 RowT = TypeVar("RowT", bound=Row)
 
 
@@ -87,7 +92,11 @@ class Configuration:
             row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
             for name, row in self.datasets.items()
         }
+        self.papers = {
+            name: self._one("papers", name, Paper, f"{where}: papers") for name in self.run.papers
+        }
         self._check_selection(where)
+        self._check_papers()
 
     # Definitions
 
@@ -187,6 +196,18 @@ class Configuration:
             self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
         for model in self.models():
             self.training(model.dataset, model.system)
+
+    def _check_papers(self) -> None:
+        """Check every name that the artifacts of the run's papers refer to."""
+        known = {
+            "target": {RAW, DISTILLED},
+            "system": set(self.systems),
+            "decoder": set(self.decoders),
+            "metric": set(METRICS),
+        }
+        for name, paper in self.papers.items():
+            for word, kind, where in references(paper):
+                self._known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
 
     def _check_denominator(self, tier: str, entry: str, where: str) -> None:
         """Check that the run trains and decodes the denominator of a tier, in that tier."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fastdecode.config import corpora, rows
+from fastdecode.config import corpora, papers, rows
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,9 @@ WHERE: dict[type[BaseModel], str] = {
     corpora.Files: "a piece of a split, `kind: files`",
     corpora.Bilingual: "a piece of a split, `kind: tmx` or `aspec`",
     corpora.Download: "a row of `config/downloads.yaml`",
+    papers.Paper: "`config/papers/*.yaml`: a paper",
+    papers.Artifact: "`artifacts:` of a paper",
+    papers.Claim: "`claims:` of a paper",
 }
 
 
@@ -61,7 +64,7 @@ def table(model: type[BaseModel]) -> str:
 def wanted() -> dict[Path, str]:
     """Return every generated file with what it should hold."""
     files = {}
-    for model in (rows.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus):
+    for model in (rows.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus, papers.Paper):
         schema = json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
         files[ROOT / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
     readme = ROOT / "config/README.md"

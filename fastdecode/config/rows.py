@@ -10,6 +10,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
 
+RAW = "raw"  # the target side as it is in the corpus
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
@@ -199,6 +200,9 @@ class Run(Row):
     )
     decoders: tuple[Name, ...] = Field(min_length=1, description="how each system is decoded")
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
+    papers: tuple[Name, ...] = Field(
+        (), description="rows of config/papers whose tables and figures are made of this run"
+    )
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
     speedup_over: SpeedupOver = Field(
         description="denominators of speed-ups, trained in this run and decoded in every way"
@@ -216,7 +220,7 @@ class Run(Row):
 
     @model_validator(mode="after")
     def _each_once(self) -> "Run":
-        for key in ("datasets", "systems", "decoders", "seeds"):
+        for key in ("datasets", "systems", "decoders", "seeds", "papers"):
             chosen = getattr(self, key)
             for name in chosen:
                 if chosen.count(name) > 1:

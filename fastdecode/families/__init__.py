@@ -3,7 +3,8 @@
 A room holds at least `rows.py`, with the configuration rows `System` and `Decoder`; `training.py`,
 whose `arguments` say to fairseq-train what is trained; and `decoders.py`, whose `build` makes a
 decoder of a row and a loaded system. What registers with fairseq is imported by `plugin.py`, if the
-room has one. No room imports another.
+room has one; what is measured of a system beside its translations is in `statistics.py`, if there
+is any. No room imports another.
 
 A room may hold `untrained.py`, by which the benchmark times the family with nothing trained: its
 `LAYERS` (such as 6-1), `decoders(length, device)`, which returns decoder rows by name, and
@@ -13,13 +14,16 @@ A room may hold `untrained.py`, by which the benchmark times the family with not
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import nearest
 from fastdecode.config.rows import DecoderRow, System
 from fastdecode.errors import UserError
 
-FAMILIES = ("autoregressive", "lattice", "parallel")
+if TYPE_CHECKING:
+    from fastdecode.measure.statistic import Statistic
+
+FAMILIES = ("autoregressive", "bidirectional", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
@@ -45,6 +49,30 @@ def _rows(family: str) -> Any:
 def assets(family: str) -> tuple[str, tuple[str, ...]] | None:
     """Return what the family needs beside its models: a folder of the target, and its files."""
     found: tuple[str, tuple[str, ...]] | None = getattr(_rows(family), "ASSETS", None)
+    return found
+
+
+def statistics(family: str) -> tuple[str, ...]:
+    """Return the names of the family's statistics."""
+    found: tuple[str, ...] = getattr(_rows(family), "STATISTICS", ())
+    return found
+
+
+def check_statistic(family: str, name: str, system: str) -> None:
+    """Raise UserError if `name` is no statistic of `family`, which `system` belongs to."""
+    known = statistics(family)
+    if name not in known:
+        raise UserError(
+            f'{system}: family {family} has no statistic "{name}"{nearest(name, known)}'
+        )
+
+
+def statistic(family: str, name: str) -> "Statistic":
+    """Return the function that measures one of the family's statistics; imports torch and fairseq.
+
+    See fastdecode.measure.statistic.
+    """
+    found: Statistic = import_module(f"{__name__}.{family}.statistics").STATISTICS[name]
     return found
 
 

@@ -103,7 +103,7 @@ def compare_files(
     """Compare translations files, of one split, with the baseline's of the same seed among them.
 
     `baseline` is target/system/decoder. Returns, for each file, the baseline's own included, a
-    Comparison with the file's target, system, decoder and seed.
+    Comparison with the file's target, system, decoder and seed, and the baseline.
 
     Raises UserError where the baseline of a seed is missing.
     """
@@ -122,7 +122,7 @@ def compare_files(
         if names["seed"] not in bases:
             raise UserError(f"no translations of {baseline} with seed {names['seed']}: add them")
         compared = compare(texts, bases[names["seed"]], reference, language, lowercase)
-        rows.append({**names, **asdict(compared)})
+        rows.append({**names, "baseline": baseline, **asdict(compared)})
     return rows
 
 

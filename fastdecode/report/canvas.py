@@ -22,6 +22,7 @@ from fastdecode.files import write_aside
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo")  # of bars
 Style = tuple[str, str, str]  # line, marker, colour
 GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6}
 WIDTH = 7.0  # inches: a page

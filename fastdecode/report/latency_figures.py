@@ -9,13 +9,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fastdecode.report.canvas import COLOURS, GRID, canvas, legend_below, logarithmic, styles
+from fastdecode.report.canvas import (
+    COLOURS,
+    GRID,
+    HATCHES,
+    canvas,
+    legend_below,
+    logarithmic,
+    styles,
+)
 from fastdecode.report.latency_numbers import WHOLE
 
 ROW = 0.34  # inches: a decoder's row
 BINS = 30
 HIGH = 0.8  # of a row, the highest bar
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo")
 
 
 def draw_by_length(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path) -> None:

@@ -3,27 +3,30 @@
 All are about one sentence at a time in one tier with one number of threads.
 """
 
+from collections.abc import Set
 from pathlib import Path
 
 import pandas as pd
 
 from fastdecode.errors import UserError
 
-SAMPLES = {"decoder", "repeat", "line", "milliseconds", "tokens"}  # columns that are needed
+SAMPLES = frozenset(
+    {"decoder", "repeat", "line", "milliseconds", "tokens"}
+)  # columns that are needed
 BUCKETS = 10  # at most
 STAGE = "latency_stage_"
 WHOLE = "whole"  # mean time as it was clocked around all stages
 
 
-def read_samples(path: Path) -> pd.DataFrame:
-    """Read the raw samples of a timing.
+def read_samples(path: Path, columns: Set[str] = SAMPLES) -> pd.DataFrame:
+    """Read the raw samples of a timing, or another file of it with other `columns`.
 
     Raises UserError if the file is missing, lacks a column or has no rows.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     samples = pd.read_csv(path, dtype={"decoder": str})
-    missing = SAMPLES - set(samples.columns)
+    missing = columns - set(samples.columns)
     if missing or samples.empty:
         what = f"has no column {', '.join(sorted(missing))}" if missing else "has no rows"
         raise UserError(f"{path}: it {what}: delete it and run again")
@@ -58,14 +61,19 @@ def by_length(samples: pd.DataFrame) -> pd.DataFrame:
     many of the decoder's outputs are in it; milliseconds, the median of these lines.
     """
     lines = _per_line(samples)
-    width = _width(int(lines["tokens"].max()))
-    bucket = (lines["tokens"].clip(lower=1) - 1) // width
-    table = lines.assign(shortest=bucket * width + 1, longest=(bucket + 1) * width)
+    table = lines.assign(**bucket_of(lines["tokens"]))
     groups = table.groupby(["decoder", "shortest", "longest"], sort=False)["milliseconds"]
     table = groups.agg(lines="size", milliseconds="median").reset_index()
     rank = {decoder: number for number, decoder in enumerate(lines["decoder"].unique())}
     order = table["decoder"].map(rank)
     return table.assign(rank=order).sort_values(["rank", "shortest"]).drop(columns="rank")
+
+
+def bucket_of(tokens: "pd.Series[int]") -> dict[str, "pd.Series[int]"]:
+    """Return the shortest and longest length of the bucket that each output is in."""
+    width = _width(int(tokens.max()))
+    bucket = (tokens.clip(lower=1) - 1) // width
+    return {"shortest": bucket * width + 1, "longest": (bucket + 1) * width}
 
 
 def speedups(samples: pd.DataFrame, denominator: str) -> pd.DataFrame:

@@ -9,11 +9,11 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.report.tables import Table
 
-ORIGIN = ("dataset", "split", "baseline")
+ORIGIN = ("dataset", "split")
 SYSTEM = ("system", "target", "decoder", "seed")
 COLUMNS = [
     *ORIGIN,
-    *SYSTEM,
+    *("baseline", *SYSTEM),
     # fields of fastdecode.measure.significance.Comparison
     *("bleu", "low", "high", "baseline_bleu", "baseline_low", "baseline_high", "difference"),
     *("p_randomisation", "p_bootstrap", "lines", "changed", "shuffles", "resamples"),

@@ -40,11 +40,11 @@ def test_what_a_family_needs_besides_must_be_there(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert selected(place, *SYSTEM).assets is None
-    needed = ("lattice", ("tables", "lengths.json"))
+    needed = ("counts", ("tables", "lengths.json"))
     monkeypatch.setattr("fastdecode.commands.selection.assets", lambda family: needed)
-    with pytest.raises(UserError, match="numbers/raw/lattice/tables does not exist yet"):
+    with pytest.raises(UserError, match="numbers/raw/counts/tables does not exist yet"):
         selected(place, *SYSTEM)
-    folder = place.results / "numbers/raw/lattice"
+    folder = place.results / "numbers/raw/counts"
     folder.mkdir()
     try:
         for name in needed[1]:

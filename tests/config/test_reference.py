@@ -11,7 +11,7 @@ from fastdecode.config.base import Row
 from fastdecode.config.reference import MARK, WHERE, main, table
 
 PROSE = "# Configuration\n\nWritten by hand.\n\n"
-SCHEMAS = ["corpus", "dataset", "family", "preset", "run"]
+SCHEMAS = ["corpus", "dataset", "family", "paper", "preset", "run"]
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ def test_every_file_is_compared_with_the_baseline_of_its_seed(tmp_path: Path) ->
     assert [row["changed"] for row in rows] == [0, 5, 6, 0]
     assert [(row["decoder"], row["seed"]) for row in rows] == list(quality)
     assert [row["baseline_bleu"] for row in rows] == [rows[i]["bleu"] for i in (0, 0, 3, 3)]
-    assert list(rows[1]) == [*NAMES, *asdict(measure(REFERENCE, REFERENCE))]
+    assert list(rows[1]) == [*NAMES, "baseline", *asdict(measure(REFERENCE, REFERENCE))]
 
 
 def test_a_seed_without_baseline(tmp_path: Path) -> None:

@@ -155,3 +155,10 @@ def test_a_full_disk_in_training(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
     done = place.snakemake(checkpoint)
     assert done.returncode == 0, done.stdout
+
+
+def test_a_statistic_that_a_system_does_not_have(workplace: Workplace) -> None:
+    name = "results/micro/raw/transformer-big/seed1/valid.recall.statistic.json"
+    message = refused(workplace, name)
+    assert 'transformer-big: family autoregressive has no statistic "recall"' in message
+    assert not workplace.path("corpora").exists()  # said before anything runs

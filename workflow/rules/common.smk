@@ -4,7 +4,8 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from fastdecode.config.read import RAW, Configuration, Model
+from fastdecode.config.read import Configuration, Model
+from fastdecode.config.rows import RAW
 from fastdecode.errors import UserError
 from fastdecode.families import assets
 

@@ -9,8 +9,8 @@ rule count_lattice:
         links=f"{RESULTS}/{{dataset}}/{{target}}/align/symmetrised.gz",
         dictionaries=f"{RESULTS}/{{dataset}}/{RAW}/bin",
     output:
-        tables=directory(f"{RESULTS}/{{dataset}}/{{target}}/lattice/tables"),
-        lengths=f"{RESULTS}/{{dataset}}/{{target}}/lattice/lengths.json",
+        tables=directory(f"{RESULTS}/{{dataset}}/{{target}}/counts/tables"),
+        lengths=f"{RESULTS}/{{dataset}}/{{target}}/counts/lengths.json",
     params:
         source=lambda w: corpus_of(w).source,
         target=lambda w: corpus_of(w).target,

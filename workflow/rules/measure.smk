@@ -1,5 +1,6 @@
 """Measuring: quality from translations files, speed and memory of all decoders side by side."""
 
+from fastdecode.families import check_statistic
 from fastdecode.provenance import cores
 
 
@@ -29,6 +30,54 @@ rule measure_quality:
         "../scripts/measure_quality.py"
 
 
+def measured_family(wildcards):
+    """Return the family of a system. Ends the run if it has no such statistic."""
+    family = CONFIG.family_of[wildcards.system]
+    try:
+        check_statistic(family, wildcards.statistic, wildcards.system)
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+    return family
+
+
+def teacher_translations(wildcards):
+    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble."""
+    teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
+    if len(teachers) != 1:
+        return []
+    name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
+    return model_file(teachers[0], name)
+
+
+rule measure_statistic:
+    input:
+        checkpoint=f"{MODEL}/checkpoint.pt",
+        assets=lambda w: asset_files(w.dataset, w.target, w.system),
+        data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
+        codes=[
+            f"{RESULTS}/{{dataset}}/bpe/codes.{side}" for side in ("source", "target")
+        ],
+        source=lambda w: corpus_file(w, w.split, "source"),
+        target=lambda w: corpus_file(w, w.split, "target"),
+        teacher=teacher_translations,
+    output:
+        f"{MODEL}/{{split}}.{{statistic}}.statistic.json",
+    wildcard_constraints:
+        statistic="[a-z_]+",
+    resources:
+        gpu=int(CONFIG.run.device == "cuda"),
+    params:
+        family=measured_family,
+        device=CONFIG.run.device,
+        precision=CONFIG.run.precision,
+        assets=lambda w: assets_of(w.dataset, w.target, w.system),
+        provenance=lambda w: provenance_of(w, precision=CONFIG.run.precision),
+    message:
+        "Measuring {wildcards.statistic} on {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}"
+    script:
+        "../scripts/measure_statistic.py"
+
+
 def translated(wildcards):
     """Return the translations of a split by every reported model and decoder."""
     return [
@@ -46,11 +95,11 @@ rule compare_quality:
     output:
         f"{REPORT}/significance/{{dataset}}.{{split}}.json",
     params:
-        baseline=quality_baseline(),
+        baselines=[quality_baseline()],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
     message:
-        "Testing the quality of every system on {wildcards.split} of {wildcards.dataset} against {params.baseline}"
+        "Testing the quality of every system on {wildcards.split} of {wildcards.dataset} against {params.baselines}"
     script:
         "../scripts/compare_quality.py"
 

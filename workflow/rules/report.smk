@@ -1,5 +1,7 @@
 """From measurements to tables and figures, which are drawn from CSV files alone."""
 
+from fastdecode.config.artifacts import also_scored
+
 LATENCY_FIGURES = {
     "latency_by_length": "latency by output length",
     "speedup_distribution": "speed-up line by line",
@@ -70,12 +72,16 @@ def measured(name):
 
 
 def quality_files():
-    """Return the quality of every reported model, test split and decoder."""
-    return [
-        model_file(model, f"{split}.{decoder}.quality.json")
+    """Return the quality of every reported model, test split and decoder, and what artifacts ask."""
+    wanted = [
+        (model, split, decoder)
         for model in CONFIG.selected()
         for split in CONFIG.datasets[model.dataset].tests
         for decoder in CONFIG.decoders_of(model.system)
+    ]
+    return [
+        model_file(model, f"{split}.{decoder}.quality.json")
+        for model, split, decoder in dict.fromkeys([*wanted, *also_scored(CONFIG)])
     ]
 
 

@@ -1,4 +1,4 @@
-"""Test translations of one split against the baseline's: see fastdecode.measure.significance."""
+"""Test translations against baselines among them: see fastdecode.measure.significance."""
 
 from pathlib import Path
 
@@ -9,13 +9,17 @@ from fastdecode.provenance import provenance
 
 files, params = snakemake.input, snakemake.params
 with clear_errors():
-    rows = compare_files(
-        [Path(path) for path in files.translations],
-        params.baseline,
-        list(read_lines(Path(files.raw))),
-        params.language,
-        params.lowercase,
-    )
+    rows = [
+        row
+        for baseline in params.baselines
+        for row in compare_files(
+            [Path(path) for path in files.translations],
+            baseline,
+            list(read_lines(Path(files.raw))),
+            params.language,
+            params.lowercase,
+        )
+    ]
     origin = provenance(
         dataset=snakemake.wildcards.dataset,
         system=None,
@@ -23,6 +27,6 @@ with clear_errors():
         seed=None,
         device="cpu",  # where the tests are computed
         split=snakemake.wildcards.split,
-        baseline=params.baseline,
+        baselines=list(params.baselines),
     )
     write_json(Path(snakemake.output[0]), {"provenance": origin, "rows": rows})

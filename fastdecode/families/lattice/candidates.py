@@ -14,7 +14,7 @@ number. Where a slot has fewer than K words, the most frequent ones that it lack
 probability 0, in the same order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -143,21 +143,3 @@ class Candidates:
         best = scores.topk(k).values
         ids = self._words[RANKS - 1 - best % RANKS]
         return ids, (best // RANKS).double().div(ONE).float()
-
-
-def recall(candidates: Iterable[Tensor], references: Iterable[Sequence[int]]) -> float:
-    """Return the share of reference tokens that are among the candidates of their slot.
-
-    `candidates` are (T, K) for a reference of T tokens, or (K,) where all slots share one set;
-    `</s>` belongs to neither.
-
-    Raises UserError if there are no reference tokens.
-    """
-    found = tokens = 0
-    for sets, reference in zip(candidates, references, strict=True):
-        words = torch.tensor(reference, device=sets.device)[:, None]
-        found += int((sets == words).any(1).sum())
-        tokens += len(reference)
-    if not tokens:
-        raise UserError("no reference tokens to measure the recall of candidates with")
-    return found / tokens

@@ -59,8 +59,9 @@ class OptimisedScorer:
         mask: Tensor | None,
         bounds: Sequence[tuple[int, int]],
     ) -> tuple[Tensor, Tensor]:
-        """See Scorer, but what no best path needs is not computed.
+        """See Scorer; `bounds` are each sentence's Tmin (from 2 on) and Tmax.
 
+        What no best path needs is not computed.
         Edges beyond a sentence's own longest are undefined, and those of rows that cannot be on a
         best path are upper bounds.
         """

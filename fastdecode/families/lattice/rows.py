@@ -7,7 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
-ASSETS = ("lattice", ("tables", "lengths.json"))
+ASSETS = ("counts", ("tables", "lengths.json"))
+STATISTICS = ("recall", "ranks")
 
 
 class System(AnySystem):

@@ -50,6 +50,8 @@ class Scorer:
     ) -> tuple[Tensor, Tensor]:
         """Score `candidates` (B, T, K) given the encoder's output (B, S, d) and its mask.
 
+        `bounds`, each sentence's Tmin and Tmax, are of use to the twin alone (optimised.py).
+
         Returns log-probabilities: (B, K + 1) of the words of slot 0 and of `</s>`, and
         (B, T - 1, K, K + 1) of those of slot t + 1 after each word of slot t.
         """

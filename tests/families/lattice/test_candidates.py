@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from fastdecode.corpus.links import parse_links
 from fastdecode.errors import UserError
 from fastdecode.families.lattice import candidates as module
-from fastdecode.families.lattice.candidates import Candidates, recall
+from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.counts import FURTHEST
 from fastdecode.families.lattice.naive import NaiveTables
 from fastdecode.families.lattice.tables import build, open_tables
 from fastdecode.families.lattice.vocabulary import SPECIAL, Numbers, read_dictionary
 from fastdecode.files import read_lines
+from fastdecode.measure.recall import recall
 from tests.families.lattice.conftest import WORDS, Corpus, corpora
 from tests.families.lattice.large import write_corpus
 
@@ -171,24 +172,6 @@ def test_the_shared_vocabulary_ignores_positions() -> None:
     assert look_up.shared_candidates([5] * 10, 1).tolist() == [7]  # sums of any size
     assert look_up.shared_union([4], 1).tolist() == [6]
     assert look_up.shared_union([4], 2).tolist() == [6, 8]
-
-
-# Recall
-
-
-def test_recall_counts_tokens_in_their_slots() -> None:
-    slots = torch.tensor([[4, 5], [6, 7], [4, 5]])
-    assert recall([slots, torch.tensor([8])], [[5, 5, 4], [8, 4]]) == 3 / 5
-
-
-def test_recall_of_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match="no reference tokens"):
-        recall([], [])
-
-
-def test_candidates_and_references_come_in_pairs() -> None:
-    with pytest.raises(ValueError):
-        recall([torch.tensor([[4]])], [])
 
 
 # A corpus like a real one

@@ -1,0 +1,123 @@
+"""What of a run goes into the artifacts of its papers."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from fastdecode.config.papers import NO_METRICS, Artifact, choose
+from fastdecode.config.read import Configuration, Model
+
+
+def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
+    """Return the run's datasets that are the paper's own; all of them if none is."""
+    own = [name for name in config.run.datasets if name in artifact.datasets]
+    return own or list(config.run.datasets)
+
+
+def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, str]]:
+    """Return row or system → tier → target/system/decoder, for those that the run has.
+
+    A row names its decoder of one tier. The fast decoders of a reference one are those with the
+    same search.
+    """
+    decoders = {
+        name: config.decoders_of(name)
+        for name in dict.fromkeys(entry.split("/")[1] for entry in config.run.systems)
+    }
+    found: dict[str, dict[str, str]] = {}
+    if artifact.function in NO_METRICS:
+        return found
+    for row in (*artifact.rows, *artifact.systems):
+        chosen = (
+            choose(pattern, list(config.run.systems), decoders) for pattern in artifact.wanted(row)
+        )
+        entry = next(filter(None, chosen), None)
+        if entry is None:
+            continue
+        model, _, decoder = entry.rpartition("/")
+        tiers = {config.decoders[decoder].tier: entry}
+        for fast in decoders[model.split("/")[1]]:
+            if config.twin(fast) == decoder:
+                tiers.setdefault("optimised", f"{model}/{fast}")
+        found[row] = {str(tier): entry for tier, entry in tiers.items()}
+    return found
+
+
+def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:
+    """Return, by dataset, what fastdecode.report.artifacts.evidence.Part is made of."""
+    found = entries(config, artifact)
+    return {
+        dataset: {
+            "split": split_of(config, artifact, dataset),
+            "timed": config.datasets[dataset].tests[0],
+            "entries": found,
+            "against": [found[row][tier] for row, tier in _tested_against(artifact, found)],
+            "settings": {
+                entry: {
+                    **asdict(config.architecture(dataset, entry.split("/")[1])),
+                    **config.training(dataset, entry.split("/")[1]).model_dump(),
+                }
+                for entry in config.run.systems
+            },
+        }
+        for dataset in datasets_of(config, artifact)
+    }
+
+
+def _tested_against(
+    artifact: Artifact, found: dict[str, dict[str, str]]
+) -> Iterator[tuple[str, str]]:
+    for row in artifact.against:
+        if row in found:
+            yield row, next(iter(found[row]))
+
+
+def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tuple[Model, str]]:
+    """Return (model, decoder) of all rows, if any are tested against others; else nothing."""
+    found = entries(config, artifact)
+    if not any(_tested_against(artifact, found)):
+        return []
+    wanted = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
+    return [
+        (Model(dataset, target, system, seed), decoder)
+        for target, system, decoder in (entry.split("/") for entry in wanted)
+        for seed in config.run.seeds
+    ]
+
+
+def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:
+    """Return the split on which an artifact measures quality and statistics."""
+    row = config.datasets[dataset]
+    return row.valid if artifact.split == "valid" else row.tests[0]
+
+
+def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
+    """Yield (model, split, decoder) whose quality an artifact asks for beside the test splits'."""
+    for artifact in _artifacts(config):
+        if artifact.split == "test":
+            continue
+        wanted = {entry for tiers in entries(config, artifact).values() for entry in tiers.values()}
+        for dataset in datasets_of(config, artifact):
+            for entry in sorted(wanted):
+                target, system, decoder = entry.split("/")
+                for seed in config.run.seeds:
+                    model = Model(dataset, target, system, seed)
+                    yield model, split_of(config, artifact, dataset), decoder
+
+
+def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Model, str, str]]:
+    """Yield (model, split, statistic) that an artifact is made of, as far as the run has them."""
+    for name, wanted in artifact.statistics.items():
+        for pattern in wanted:
+            entry = choose(pattern, list(config.run.systems), {})
+            if entry is None:
+                continue
+            target, system = entry.split("/")
+            for dataset in datasets_of(config, artifact):
+                for seed in config.run.seeds:
+                    model = Model(dataset, target, system, seed)
+                    yield model, split_of(config, artifact, dataset), name
+
+
+def _artifacts(config: Configuration) -> list[Artifact]:
+    return [artifact for paper in config.papers.values() for artifact in paper.artifacts.values()]

@@ -1,0 +1,166 @@
+"""What a paper published, and what of a run stands beside it: the rows of `config/papers`."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from fastdecode.config.base import Row
+from fastdecode.config.rows import RAW, Name, Tier
+
+DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
+# Functions whose `measured` are no metrics: keys of a training, or systems.
+NO_METRICS = ("artifacts.settings", "artifacts.parameters")
+OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
+OURS = "ours"  # the cell of a published row that says what of a run stands beside it
+Cell = str | int | float | bool | list[str] | None
+
+
+class Artifact(Row):
+    """One table or figure of a paper."""
+
+    title: str = Field(description="what it shows, as the caption begins")
+    kind: Literal["table", "figure"] = Field(description="what is drawn")
+    function: str = Field(
+        description="what makes it: a module of fastdecode/report, such as artifacts.rows"
+    )
+    setting: str = Field("", description="data, device and conditions of the published numbers")
+    datasets: tuple[Name, ...] = Field(
+        (),
+        description="the paper's own rows of config/datasets: a run that has some of them shows "
+        "these alone; any other shows all that it has",
+    )
+    split: Literal["test", "valid"] = Field(
+        "test", description="where quality is measured: the first test split, or the validation set"
+    )
+    axes: dict[Literal["x", "y"], str] = Field({}, description="of a figure: what they are, units")
+    labels: dict[str, str] = Field({}, description="column of words → heading")
+    published: dict[str, str] = Field({}, description="column of published numbers → heading")
+    measured: dict[str, str] = Field(
+        {}, description="column of ours → what it holds, see fastdecode/report/artifacts/metrics.py"
+    )
+    tiers: tuple[Tier, ...] = Field(
+        ("reference",),
+        description="tiers of our times; optimised: of the fast decoder with the same search",
+    )
+    over: Name | None = Field(
+        None, description="the row that speed-ups of ours are over; a row may name another, `over`"
+    )
+    batch: PositiveInt | None = Field(
+        None, description="sentences a batch of the speeds in Smax; null: the fastest measured"
+    )
+    against: tuple[Name, ...] = Field(
+        (), description="rows that the BLEU of every row is tested against, p < 0.05 is marked"
+    )
+    rows: dict[Name, dict[str, Cell]] = Field(
+        {},
+        description="row → published cells; `ours`: target/system/decoder of the run, or several, "
+        "of which the first that was run counts; the target is raw or distilled; in a table of "
+        "parameters the key of the setting",
+    )
+    systems: dict[Name, str | tuple[str, ...]] = Field(
+        {}, description="for a table whose columns are systems: name → as `ours` of a row"
+    )
+    statistics: dict[Name, tuple[str, ...]] = Field(
+        {}, description="statistic that it needs → target/system that it is of"
+    )
+    stages: bool = Field(
+        False, description="whether it needs the stages of every sentence timed alone"
+    )
+    shows: str = Field("", description="what the published figure is said to show")
+    notes: tuple[str, ...] = Field((), description="doubts about the published numbers")
+
+    @model_validator(mode="after")
+    def _cells(self) -> "Artifact":
+        known = {*self.labels, *self.published, OURS, OVER}
+        for name, row in self.rows.items():
+            if unknown := set(row) - known:
+                raise ValueError(f"rows.{name}: no column is called {', '.join(sorted(unknown))}")
+        if both := set(self.systems) & set(self.rows):
+            raise ValueError(f"systems: {', '.join(sorted(both))} is a row, too")
+        named: list[tuple[str, Cell]] = [("over", self.over)]
+        named += [("against", base) for base in self.against]
+        named += [(f"rows.{name}.over", row.get(OVER)) for name, row in self.rows.items()]
+        for where, base in named:
+            if base is not None and base not in self.rows:
+                raise ValueError(f"{where}: there is no row {base}")
+        return self
+
+    def base(self, row: str) -> str | None:
+        """Return the row that the speed-up of a row is over."""
+        over = self.rows[row].get(OVER, self.over)
+        return None if over is None else str(over)
+
+    def wanted(self, row: str) -> list[str]:
+        """Return the patterns target/system/decoder of a row or a system, the best one first."""
+        ours = self.systems[row] if row in self.systems else self.rows[row].get(OURS)
+        if isinstance(ours, list | tuple):
+            return [str(pattern) for pattern in ours]
+        return [str(ours)] if ours else []
+
+
+class Claim(Row):
+    """A statement of a paper that numbers confirm or not."""
+
+    statement: str = Field(description="what is claimed")
+    artifacts: tuple[Name, ...] = Field((), description="where its numbers are")
+    formula: str | None = Field(
+        None, description="the claim over the published cells, as table[row].column; never run"
+    )
+    published_holds: bool | None = Field(
+        None, description="whether the formula holds of the published cells; null: there is none"
+    )
+
+
+class Paper(Row):
+    """One paper: its artifacts by the paper's numbers, and its claims."""
+
+    title: str = Field(description="title of the paper")
+    authors: tuple[str, ...] = Field(description="its authors")
+    year: PositiveInt = Field(description="year of publication")
+    artifacts: dict[Name, Artifact] = Field(description="table1, figure1, … → what is reproduced")
+    claims: dict[Name, Claim] = Field({}, description="name → a claim")
+
+
+def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> str | None:
+    """Return target/system/decoder of the run for a pattern; None if the run has nothing like it.
+
+    `systems` are the run's, as target/system, `decoders` those of every system. The target
+    `distilled` is that of the first such system with another target than raw. A pattern without a
+    decoder gives target/system.
+    """
+    target, system, *decoder = pattern.split("/")
+    if decoder and decoder[0] not in decoders.get(system, []):
+        return None
+    for entry in systems:
+        of, name = entry.split("/")
+        if name == system and (of == target or (target == DISTILLED and of != RAW)):
+            return "/".join([entry, *decoder])
+    return None
+
+
+def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
+    """Yield every name that the artifacts refer to, what kind of name it is, and where it stands.
+
+    Kinds: target, system, decoder, metric.
+    """
+    for name, artifact in paper.artifacts.items():
+        patterns = [
+            (f"{place}.{row}", pattern)
+            for place, named in (("rows", artifact.rows), ("systems", artifact.systems))
+            if artifact.function not in NO_METRICS
+            for row in named
+            for pattern in artifact.wanted(row)
+        ]
+        patterns += [
+            (f"statistics.{statistic}", pattern)
+            for statistic, wanted in artifact.statistics.items()
+            for pattern in wanted
+        ]
+        for place, pattern in patterns:
+            kinds = ("target", "system", "decoder")
+            for word, kind in zip(pattern.split("/"), kinds, strict=False):
+                yield word, kind, f"{name}.{place}"
+        if artifact.function not in NO_METRICS:
+            for column, metric in artifact.measured.items():
+                yield metric, "metric", f"{name}.measured.{column}"

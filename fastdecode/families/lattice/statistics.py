@@ -1,0 +1,143 @@
+"""What is measured of a lattice beside the translations found in it.
+
+Deng and Rush (2021), section 5: `recall` is for figure 1, `ranks` for figure 2.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.lattice.candidates import Candidates
+from fastdecode.families.lattice.lengths import read_lengths
+from fastdecode.families.lattice.scorer import Scorer
+from fastdecode.families.lattice.tables import open_tables
+from fastdecode.families.lattice.viterbi import viterbi
+from fastdecode.measure.recall import recall_curves
+from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.progress import track
+from fastdecode.transformer.encoder import Encoder
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+K = 64  # of figure 2
+READINGS = {
+    "given_previous": "by its edge from the word that search selected before it: "
+    "1 + how many candidates of the slot have a better edge from there",
+    "best_edge": "by its best edge from any candidate of the slot before, which is known before "
+    "any search: 1 + how many candidates of the slot have a better best edge",
+}
+
+
+def recall(system: "System", split: Split) -> dict[str, Any]:
+    """Measure how many reference tokens are among the candidates of their slot, for three ways.
+
+    `counts` is the look-up by word and position that decoding uses; `shared` one set of K words for
+    all slots of a sentence; `union` the K likeliest words of each source word, at its true size.
+    """
+    candidates = _candidates(system)
+
+    def find(
+        sources: Lines, lengths: list[int], sizes: list[int]
+    ) -> Iterator[tuple[str, int, list[Tensor]]]:
+        ids = [[system.source.index(token) for token in line] for line in sources]
+        pairs = track(zip(ids, lengths, strict=True), "recall", "lines", total=len(ids))
+        counts = [candidates.single(line, slots, max(sizes))[0] for line, slots in pairs]
+        shared = [candidates.shared_candidates(line, max(sizes)) for line in ids]
+        for k in sizes:  # fewer candidates are the first of more
+            yield "counts", k, [words[:, :k] for words in counts]
+            yield "shared", k, [words[:k] for words in shared]
+            yield "union", k, [candidates.shared_union(line, k) for line in ids]
+
+    return recall_curves(system, split, find)
+
+
+@torch.inference_mode()
+def ranks(system: "System", split: Split) -> dict[str, Any]:
+    """Measure which rank the words that search selects have by edge scores alone, before search.
+
+    As in figure 2: K = 64 or all the words there are, one length (ΔL = 0). The paper does not say
+    what a rank before search is, so both of READINGS are counted. In the first slot edges come from
+    the beginning of the sentence, and the two agree. `</s>` is fixed by the length: it has no rank
+    and counts in none.
+    """
+    k = min(K, len(system.target) - system.target.nspecial)
+    lattices = _Lattices(system, k)
+    chosen = split.readable(system)
+    counts = {reading: torch.zeros(k, dtype=torch.long) for reading in READINGS}
+    for number in track(chosen, "ranks", "lines", total=len(chosen)):
+        for reading, found in lattices.ranks(split.sources[number]).items():
+            counts[reading] += torch.bincount(found.cpu() - 1, minlength=k)
+    tokens = int(counts["best_edge"].sum())
+    return {
+        "definition": "rank of a word that Viterbi search selects among the K candidates of its "
+        "slot; counts: selected words by rank, from rank 1 on; first: the share of rank 1",
+        "settings": {"k": k, "delta": 0, "normalise": "vocabulary"},
+        "lines": len(chosen),
+        "tokens": tokens,
+        "left_out": len(split.sources) - len(chosen),
+        "readings": {
+            reading: {
+                "definition": definition,
+                "first": int(counts[reading][0]) / max(1, tokens),
+                "counts": counts[reading].tolist(),
+            }
+            for reading, definition in READINGS.items()
+        },
+    }
+
+
+STATISTICS: dict[str, Statistic] = {"recall": recall, "ranks": ranks}
+
+
+class _Lattices:
+    """The lattices of single sentences, of the predicted length and searched as in decoding."""
+
+    def __init__(self, system: "System", k: int):
+        (model,) = system.models
+        assert system.assets is not None
+        bos, eos = system.target.bos(), system.target.eos()
+        self._source, self._device, self._k = system.source, system.device, k
+        self._candidates = _candidates(system)
+        self._lengths = read_lengths(system.assets / "lengths.json")
+        self._most = int(model.max_decoder_positions()) - 1
+        self._encoder = Encoder(model.encoder, pack=False)
+        self._scorer = Scorer(model.decoder, bos, eos, exact=True)
+
+    def ranks(self, source: list[str]) -> dict[str, Tensor]:
+        """Return the ranks (T - 1) of the selected words, from 1, for each of READINGS."""
+        ids = [self._source.index(token) for token in source]
+        slots = min(self._lengths.predict(len(ids)) + 1, self._most)  # with `</s>`
+        candidates, _ = self._candidates.batch([ids], slots, self._k)
+        padded = torch.tensor([[*ids, self._source.eos()]], device=self._device)
+        first, edges = self._scorer(candidates, self._encoder(padded, None), None)
+        length = torch.tensor([slots], device=self._device)
+        selected = viterbi(first, edges, length, length).words[0]  # (T - 1)
+        return selected_ranks(first[0], edges[0], selected)
+
+
+def selected_ranks(first: Tensor, edges: Tensor, selected: Tensor) -> dict[str, Tensor]:
+    """Return the ranks of the words `selected` (T - 1) of one sentence, for each of READINGS.
+
+    `first` (K + 1) and `edges` (T - 1, K, K + 1) are its lattice, as in paths.py. Of equally good
+    words all have the best rank.
+    """
+    begin = first[None, :-1]  # (1, K)
+    steps = edges[:-1, :, :-1]  # (T - 2, K, K): the last edges lead to `</s>`
+    before = torch.arange(len(steps), device=edges.device)
+    scores = {
+        "given_previous": torch.cat([begin, steps[before, selected[:-1]]]),
+        "best_edge": torch.cat([begin, steps.amax(1)]),
+    }
+    return {
+        reading: 1 + (score > score.gather(1, selected[:, None])).sum(1)  # (T - 1)
+        for reading, score in scores.items()
+    }
+
+
+def _candidates(system: "System") -> Candidates:
+    assert system.assets is not None  # the workflow gives them to every system of this family
+    words = system.source.symbols, system.target.symbols
+    return Candidates(open_tables(system.assets / "tables", *words), system.device)

@@ -1,0 +1,87 @@
+"""Recall of candidates: how much of a right translation a lattice has room for.
+
+Figure 1 of Deng and Rush (2021) compares ways to find K candidates for every slot by the share of
+target tokens that are among them. Theirs are the tokens of a distilled validation set; ours are
+measured against the corpus's references, too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.errors import UserError
+from fastdecode.measure.statistic import Lines, Split
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+DEFINITION = (
+    "share of reference tokens (BPE, without </s>) that are candidates of their slot: token t of "
+    "the reference against slot t of a lattice as long as the reference; a token that the "
+    "dictionary lacks is never a candidate; size: candidates a slot, the mean over all tokens"
+)
+
+Find = Callable[[Lines, list[int], list[int]], Iterator[tuple[str, int, list[Tensor]]]]
+"""Takes sources (BPE tokens), the number of slots of each, and sizes K. Yields the name of a way to
+find candidates, K, and the candidates of each source as `recall` takes them."""
+
+
+def recall_curves(system: "System", split: Split, find: Find) -> dict[str, Any]:
+    """Return the statistic `recall`: all that `find` yields against all references of the split.
+
+    The sizes asked for are those of SIZES that the target dictionary has words for; `left_out`
+    counts lines without words and lines that are too long for the model.
+
+    Raises UserError if a split has no line to measure.
+    """
+    words = len(system.target) - system.target.nspecial
+    sizes = [k for k in SIZES if k <= words]
+    counted: dict[str, Any] = {}
+    points = []
+    for name, lines in split.references.items():
+        chosen = split.readable(system, name)
+        references = [[system.target.index(token) for token in lines[i]] for i in chosen]
+        lengths = [len(reference) for reference in references]
+        counted[name] = {
+            "lines": len(chosen),
+            "tokens": sum(lengths),
+            "left_out": len(lines) - len(chosen),
+        }
+        for way, k, candidates in find([split.sources[i] for i in chosen], lengths, sizes):
+            points.append(
+                {
+                    "references": name,
+                    "candidates": way,
+                    "k": k,
+                    "size": _mean_size(candidates, lengths),
+                    "recall": recall(candidates, references),
+                }
+            )
+    return {"definition": DEFINITION, "references": counted, "points": points}
+
+
+def recall(candidates: Iterable[Tensor], references: Iterable[Sequence[int]]) -> float:
+    """Return the share of reference tokens that are among the candidates of their slot.
+
+    `candidates` are (T, K) for a reference of T tokens, or (K,) where all slots share one set;
+    `</s>` belongs to neither.
+
+    Raises UserError if there are no reference tokens.
+    """
+    found = tokens = 0
+    for sets, reference in zip(candidates, references, strict=True):
+        words = torch.tensor(reference, device=sets.device)[:, None]
+        found += int((sets == words).any(1).sum())
+        tokens += len(reference)
+    if not tokens:
+        raise UserError("no reference tokens to measure the recall of candidates with")
+    return found / tokens
+
+
+def _mean_size(candidates: Sequence[Tensor], lengths: Sequence[int]) -> float:
+    """Return how many candidates a slot has, on average over all slots."""
+    sizes = sum(sets.shape[-1] * length for sets, length in zip(candidates, lengths, strict=True))
+    return sizes / max(1, sum(lengths))

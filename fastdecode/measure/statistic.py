@@ -1,0 +1,79 @@
+"""Statistics: what a family measures of one trained system on one split, beside its translations.
+
+A room that has any names them in `STATISTICS` of its `rows.py` and holds the functions, by name, in
+`STATISTICS` of its `statistics.py`. Each takes a system and a Split and returns what goes into the
+JSON file, first of all `definition`: in words what the numbers are. What a statistic compares with
+is another system's statistic: the figure puts them together.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastdecode.corpus.bpe import Bpe
+from fastdecode.errors import UserError
+from fastdecode.files import read_pairs
+from fastdecode.translation import read_translations
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+FRAME = 2  # positions that a model may need beside the words: `<s>` and `</s>`
+Lines = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of a dataset as BPE tokens; line n of everything belongs together."""
+
+    sources: Lines
+    references: dict[str, Lines]
+    """`real`, the corpus's own; and `teacher`, what wrote the target side that a system learnt."""
+
+    def readable(self, system: "System", references: str | None = None) -> list[int]:
+        """Return the numbers of the lines that have words and fit into the models of `system`.
+
+        If `references` names some, this holds for these, too.
+        """
+        sides = [self.sources] + ([self.references[references]] if references else [])
+        most = [
+            min(model.max_positions()[side] for model in system.models) - FRAME
+            for side in range(len(sides))
+        ]
+        return [
+            number
+            for number, line in enumerate(zip(*sides, strict=True))
+            if all(0 < len(tokens) <= limit for tokens, limit in zip(line, most, strict=True))
+        ]
+
+
+Statistic = Callable[["System", Split], dict[str, Any]]
+
+
+def read_split(
+    source: Path, target: Path, codes: Sequence[Path], teacher: Path | None = None
+) -> Split:
+    """Read the two tokenised sides of a split and segment each with its own of the `codes`.
+
+    `teacher` is the translations file of the split by the model that distilled the target side.
+
+    Raises UserError on an empty split and on numbers of lines that differ.
+    """
+    pairs = list(read_pairs(source, target))
+    if not pairs:
+        raise UserError(f"{source}: no lines to measure a statistic of: check the split")
+    sources, real = (
+        [bpe.segment(line).split() for line in lines]
+        for bpe, lines in zip(map(Bpe, codes), zip(*pairs, strict=True), strict=True)
+    )
+    references = {"real": real}
+    if teacher:
+        _, _, translations = read_translations(teacher)
+        if len(translations) != len(sources):
+            raise UserError(
+                f"{teacher} has {len(translations)} translations but {source} has {len(sources)} "
+                "lines: delete the translations and run again"
+            )
+        references["teacher"] = [translation.tokens for translation in translations]
+    return Split(sources, references)

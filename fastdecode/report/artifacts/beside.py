@@ -1,0 +1,108 @@
+"""A table as it is printed: published numbers, and beside them those measured here."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
+from fastdecode.report.artifacts.metrics import METRICS
+from fastdecode.report.tables import NOT_RUN, Table, notes
+
+RUN_HERE = "run here"
+
+
+def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
+    """Return the printed table of an artifact's cells, its caption with all that they share.
+
+    Rows without anything of ours to stand beside them are reprinted alone: systems of other papers.
+    """
+    ours = cells[cells["source"] == "ours"]
+    rows = list(artifact.rows)
+    table: dict[str, list[str]] = {}
+    for column, heading in artifact.labels.items():
+        table[heading] = _column(cells[cells["source"] == LABEL], rows, column, _words)
+    for column, heading in artifact.published.items():
+        of = cells[cells["source"] == PUBLISHED]
+        table[f"published {heading}"] = _column(of, rows, column, published_number)
+    run = ours.drop_duplicates(["row", "what"]).groupby("row", sort=False)["what"]
+    what = {str(row): ", ".join(names) for row, names in run}
+    table[RUN_HERE] = [what.get(row, _missing(artifact, row)) for row in rows]
+    groups = dict(list(ours.groupby(["dataset", "column", "tier"])))
+    for dataset in ours["dataset"].unique():
+        for column, measured in artifact.measured.items():
+            metric = METRICS[measured]
+            for tier in ("", *artifact.tiers):
+                if (dataset, column, tier) in groups:
+                    group = groups[dataset, column, tier]
+                    head = " ".join(filter(None, [dataset, metric.heading, _tier(tier, ours)]))
+                    table[head] = _column(group, rows, column, partial(_measured, form=metric.form))
+    frame = pd.DataFrame(table, index=rows, dtype=str).fillna("")
+    frame = frame.loc[:, (frame != "").any()]
+    return Table(frame.reset_index(drop=True), " ".join(_caption(name, artifact, ours, frame)))
+
+
+def _column(
+    cells: pd.DataFrame, rows: list[str], column: str, form: Callable[[Any], str]
+) -> list[str]:
+    found = cells[cells["column"] == column].drop_duplicates("row").set_index("row")
+    return [form(found.loc[row]) if row in found.index else "" for row in rows]
+
+
+def _words(cell: Mapping[str, Any]) -> str:
+    return str(cell["text"])
+
+
+def published_number(cell: Mapping[Any, Any]) -> str:
+    """Return a published cell as it is printed: words as they are, numbers with their digits."""
+    return cell["text"] or f"{cell['value']:.10g}"
+
+
+def _measured(cell: Mapping[str, Any], form: str) -> str:
+    spread = "" if pd.isna(cell["sd"]) else f" ± {form.format(cell['sd']).lstrip('×')}"
+    return f"{form.format(cell['value'])}{spread}{cell['marks']}"
+
+
+def _missing(artifact: Artifact, row: str) -> str:
+    return NOT_RUN if artifact.wanted(row) else ""
+
+
+def _tier(tier: object, ours: pd.DataFrame) -> str:
+    """Name the tier where the table has several."""
+    several = ours.loc[ours["tier"] != "", "tier"].nunique() > 1
+    return f"({tier})" if tier and several else ""
+
+
+def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    parts = [f"{name}: {artifact.title}."]
+    if artifact.setting:
+        parts.append(f"Published: {artifact.setting}.")
+    if ours.empty:
+        return [*parts, "Nothing of it was run here."]
+    scores = ours[ours["signature"] != ""]
+    for (dataset, split, signature), _ in scores.groupby(
+        ["dataset", "split", "signature"], sort=False
+    ):
+        parts.append(f"BLEU of ours: {dataset}, {split}, {signature}.")
+    speeds = ours[ours["tier"] != ""]
+    keys = ["dataset", "split", "scenario", "threads", "precision", "device"]
+    for setting, group in speeds.groupby(keys, sort=False):
+        dataset, split, scenario, threads, precision, device = setting
+        tiers = " and ".join(group["tier"].unique())
+        parts.append(
+            f"Times of ours: {dataset}, {split}, {tiers} tier, {scenario}, threads {threads}, "
+            f"{precision}, {device}."
+        )
+    for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
+        over = " and ".join(group["over"].unique())
+        parts.append(f"Speed-ups in the {tier} tier are over {over}.")
+    for letter in LETTERS:
+        if ours["marks"].str.contains(letter).any():
+            row = artifact.against[LETTERS.index(letter)]
+            parts.append(f"{letter}: differs from {row}, p < 0.05, approximate randomisation.")
+    seeds = ours["n"].max()
+    if seeds > 1:
+        parts.append(f"BLEU: means over up to {seeds:.0f} seeds.")
+    return [*parts, *notes(frame), *(f"Note: {note}." for note in artifact.notes)]

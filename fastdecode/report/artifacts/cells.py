@@ -1,0 +1,35 @@
+"""The CSV of a table: one cell a line, the published ones beside those measured here.
+
+`source` is `label` (words), `published` or `ours`; a cell of ours says what was run and how. Rows
+and columns are named as in `config/papers`, so that a claim can point at a cell.
+"""
+
+from typing import Any
+
+from fastdecode.config.papers import OURS, OVER, Artifact
+from fastdecode.report.artifacts.sheet import Sheet
+
+DISTURBED, LETTERS = "†", "ᵃᵇᶜᵈ"  # marks: a time of a busy machine; BLEU tested against a row
+LABEL, PUBLISHED = "label", "published"
+NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
+ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
+NOTES = ("device", "signature", "over", "marks", "commit")
+CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES), NUMBERS)
+
+
+def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
+    """Return the labels and the published numbers of all rows; what is null has no cell."""
+    cells = []
+    for name, row in artifact.rows.items():
+        for column, value in row.items():
+            if column in (OURS, OVER) or value is None:
+                continue
+            source = PUBLISHED if column in artifact.published else LABEL
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            cell: dict[str, Any] = {"row": name, "column": column, "source": source}
+            if number and source == PUBLISHED:
+                cell["value"] = value
+            else:
+                cell["text"] = str(value)
+            cells.append(cell)
+    return cells

@@ -1,0 +1,68 @@
+"""Figures whose points are systems: a metric of theirs against a number that names them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
+from fastdecode.report.artifacts.metrics import METRICS
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.rows import measured
+
+
+def points(evidence: Evidence) -> pd.DataFrame:
+    """Return a point for every row of the artifact that was run, and one where it was published.
+
+    A row has a `series` and an `x`; `measured:` says what `y` is, and may say what `x` is instead
+    of the row. Published points have `x` and `y` in the row.
+    """
+    artifact = evidence.artifact
+    lines = [
+        {"series": row["series"], "source": PUBLISHED, "x": row["x"], "y": row["y"]}
+        for row in artifact.rows.values()
+        if row.get("y") is not None
+    ]
+    for dataset, part in evidence.parts.items():
+        here = evidence.tidy[evidence.tidy["dataset"] == dataset]
+        for tier in artifact.tiers:
+            of_tier = artifact.model_copy(update={"tiers": (tier,)})
+            for name, row in artifact.rows.items():
+                found = {
+                    axis: next(measured(here, part, name, METRICS[metric], of_tier), None)
+                    for axis, metric in artifact.measured.items()
+                }
+                if all(found.values()):
+                    series = (
+                        f"{row['series']} ({tier})" if len(artifact.tiers) > 1 else row["series"]
+                    )
+                    lines.append({"dataset": dataset, **_point(row, found), "series": series})
+    return POINTS.frame(lines)
+
+
+def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    y = found["y"]
+    x = found["x"]["value"] if "x" in found else row["x"]
+    point = {"source": "ours", "x": x, "y": y["value"]}
+    return {**{name: y[name] for name in POINTS.columns if name in y}, **point}
+
+
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+    """Draw the points, a curve for each series."""
+    head = f"{name}: {artifact.title}{described(points)}"
+    draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)
+
+
+def described(points: pd.DataFrame) -> str:
+    """Return a second line for the head of a figure: split and device, what they are."""
+    return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
+
+
+def _shared(points: pd.DataFrame) -> Iterator[str]:
+    for column in ("split", "device"):
+        values = [value for value in points[column].unique() if value]
+        if values:
+            yield " and ".join(values)

@@ -1,0 +1,51 @@
+"""What of a run goes into one artifact."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.latency_numbers import read_samples
+
+
+@dataclass(frozen=True)
+class Part:
+    """One dataset of the run, as the artifact needs it."""
+
+    split: str
+    """Where quality and statistics are measured."""
+    timed: str
+    """The split on which speed is measured."""
+    entries: Mapping[str, Mapping[str, str]]
+    """Row or system of the artifact → tier → target/system/decoder, as far as the run has it."""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """target/system → its architecture and training settings."""
+    against: Sequence[str] = ()
+    """target/system/decoder of the rows that BLEU is tested against."""
+    comparisons: Sequence[Mapping[str, Any]] = ()
+    """Tests of fastdecode.measure.significance, each with its `baseline`."""
+    stages: Path | None = None
+    """The stages of every timed sentence, reference tier, fewest threads."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that an artifact may be made of."""
+
+    artifact: Artifact
+    tidy: pd.DataFrame
+    parts: Mapping[str, Part]  # by dataset
+    statistics: Sequence[Mapping[str, Any]] = ()  # documents of measure_statistic
+
+    def stages(self, dataset: str) -> pd.DataFrame:
+        """Return the stages of every timed sentence. Raises UserError if there are none."""
+        path = self.parts[dataset].stages
+        return read_stages(path) if path else pd.DataFrame()
+
+
+def read_stages(path: Path) -> pd.DataFrame:
+    """Read the stages of a timing. Raises UserError if the file is missing or not of that kind."""
+    return read_samples(path, {"decoder", "repeat", "line", "tokens", "stage", "milliseconds"})

@@ -1,0 +1,55 @@
+"""Opens the function of an artifact: a module below fastdecode/report.
+
+A table's module has `cells(evidence)` and `printed(name, artifact, cells)`; a figure's has
+`points(evidence)` and `draw(name, artifact, points, pictures)`.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.canvas import canvas
+from fastdecode.report.tables import Table
+
+
+def make(evidence: Evidence, out: Path) -> None:
+    """Write the CSV of an artifact. Raises UserError if there is no such function."""
+    module = _module(evidence.artifact)
+    if evidence.artifact.kind == "table":
+        CELLS.write(out, module.cells(evidence))
+    else:
+        POINTS.write(out, module.points(evidence))
+
+
+def tabulate(name: str, artifact: Artifact, csv: Path) -> Table:
+    """Return the printed table of such a CSV."""
+    table: Table = _module(artifact).printed(name, artifact, CELLS.read(csv))
+    return table
+
+
+def draw(name: str, artifact: Artifact, csv: Path, pictures: tuple[Path, Path]) -> None:
+    """Draw the figure of such a CSV as SVG and PNG.
+
+    Without any point the figure says that nothing of it was run.
+    """
+    points = POINTS.read(csv)
+    if points.empty:
+        with canvas(1.0, *pictures) as figure:
+            head = f"{name}: {artifact.title}\nnothing of it was run in this configuration"
+            figure.text(0.5, 0.5, head, ha="center", va="center")
+        return
+    _module(artifact).draw(name, artifact, points, pictures)
+
+
+def _module(artifact: Artifact) -> Any:
+    try:
+        return import_module(f"fastdecode.report.{artifact.function}")
+    except ModuleNotFoundError:
+        raise UserError(
+            f"{artifact.title}: fastdecode/report has no module {artifact.function}"
+        ) from None

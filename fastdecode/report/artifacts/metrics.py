@@ -1,0 +1,40 @@
+"""The numbers of ours that an artifact can ask for, by the names used in `measured:`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Where a number stands in the tidy measurements, and how it is printed."""
+
+    heading: str
+    form: str
+    tidy: str
+    kind: Literal["quality", "speed", "ratio"] = "quality"
+    scenario: str = ""  # of a speed
+    inverse: bool = False  # of a ratio: more is faster
+
+
+METRICS = {
+    "bleu": Metric("BLEU", "{:.2f}", "bleu"),
+    "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu"),
+    "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
+    "chrf": Metric("chrF", "{:.2f}", "chrf"),
+    "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
+    "latency": Metric("ms", "{:.2f}", "latency_median", "speed", "S1"),
+    "passes": Metric("passes", "{:.1f}", "latency_passes", "speed", "S1"),
+    "tokens": Metric("tokens", "{:.1f}", "latency_tokens", "speed", "S1"),
+    "memory": Metric("peak MB", "{:.0f}", "memory_peak", "speed", "S1"),
+    "sentences_per_second": Metric(
+        "sentences/s", "{:.1f}", "throughput_sentences", "speed", "Smax"
+    ),
+    "tokens_per_second": Metric("tokens/s", "{:.0f}", "throughput_tokens", "speed", "Smax"),
+    "speedup": Metric("speed-up", "×{:.2f}", "latency_median", "ratio", "S1"),
+    "sentences_ratio": Metric(
+        "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
+    ),
+    "tokens_ratio": Metric(
+        "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
+    ),
+}

@@ -1,0 +1,60 @@
+"""Tables of hyper-parameters, one a line: published values, beside what our systems are given."""
+
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact, choose
+from fastdecode.report.artifacts.beside import published_number
+from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.settings import text_of
+from fastdecode.report.tables import Table
+
+
+def cells(evidence: Evidence) -> pd.DataFrame:
+    """Return the cells: published ones, and for each column the settings of a system of the run.
+
+    `measured:` of the artifact maps columns to target/system. A row's `ours` is the key of an
+    architecture, a training or a decoder that the row is about; without it the row has no
+    counterpart here.
+    """
+    artifact = evidence.artifact
+    found = published_cells(artifact)
+    for dataset, part in evidence.parts.items():
+        for column, pattern in artifact.measured.items():
+            entry = choose(pattern, list(part.settings), {})
+            settings = part.settings[entry] if entry else {}
+            for row in artifact.rows:
+                for key in artifact.wanted(row):
+                    if key in settings:
+                        cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
+                        value = {"text": text_of(settings[key]), "what": entry}
+                        found.append({**cell, "dataset": dataset, **value})
+    return CELLS.frame(found)
+
+
+def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
+    """Return the table as it is printed: labels, published columns, and ours by dataset."""
+    rows = list(artifact.rows)
+    table: dict[str, list[str]] = {}
+    for source, columns in ((LABEL, artifact.labels), (PUBLISHED, artifact.published)):
+        for column, heading in columns.items():
+            head = heading if source == LABEL else f"published {heading}"
+            table[head] = _column(cells[cells["source"] == source], rows, column)
+    ours = cells[cells["source"] == "ours"]
+    for (dataset, of, what), group in ours.groupby(["dataset", "column", "what"], sort=False):
+        table[" ".join([str(dataset), str(what)])] = _column(group, rows, str(of))
+    caption = [f"{name}: {artifact.title}."]
+    caption += [f"Published: {artifact.setting}."] if artifact.setting else []
+    caption += ["Ours: from the configuration of this run."]
+    caption += [f"Note: {note}." for note in artifact.notes]
+    return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
+
+
+def _column(cells: pd.DataFrame, rows: list[str], column: str) -> list[str]:
+    found = {
+        str(cell["row"]): published_number(cell)
+        for cell in cells[cells["column"] == column].to_dict("records")
+    }
+    return [found.get(row, "") for row in rows]

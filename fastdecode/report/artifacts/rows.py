@@ -1,0 +1,147 @@
+"""Tables whose rows are systems with a decoder: what was measured of each, beside the published."""
+
+from collections.abc import Iterator
+from statistics import fmean, stdev
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.beside import beside
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, published_cells
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.metrics import METRICS, Metric
+from fastdecode.report.tables import only
+
+printed = beside
+NAMES = ("target", "system", "decoder")
+LEVEL = 0.05
+SPEED = ("tier", "scenario", "threads", "precision", "batch", "device")
+
+
+def cells(evidence: Evidence) -> pd.DataFrame:
+    """Return the cells of the table, as fastdecode.report.artifacts.cells writes them.
+
+    Quality is the mean over seeds. A speed is that with the fewest threads measured, in batches of
+    the size with the most sentences a second; a speed-up is over the artifact's row `over`, in the
+    same tier. Raises UserError if two times of a ratio are of different devices.
+    """
+    artifact = evidence.artifact
+    found = published_cells(artifact)
+    for dataset, part in evidence.parts.items():
+        here = evidence.tidy[evidence.tidy["dataset"] == dataset]
+        for row in artifact.rows:
+            for column, name in artifact.measured.items():
+                found += [
+                    {"row": row, "column": column, "source": "ours", "dataset": dataset, **cell}
+                    for cell in measured(here, part, row, METRICS[name], artifact)
+                ]
+    return CELLS.frame(found)
+
+
+def measured(
+    here: pd.DataFrame, part: Part, row: str, metric: Metric, artifact: Artifact
+) -> Iterator[dict[str, Any]]:
+    """Yield the cell of each tier in which a metric of a row was measured; quality has no tier.
+
+    `here` are the tidy measurements of the part's dataset.
+    """
+    entries = part.entries.get(row, {})
+    if metric.kind == "quality":
+        if entry := entries.get("reference") or next(iter(entries.values()), None):
+            yield from _quality(here, part, entry, metric)
+        return
+    for tier in artifact.tiers:
+        entry = entries.get(tier)
+        cell = entry and speed(here, part.timed, entry, tier, metric, artifact.batch)
+        if not (entry and cell):
+            continue
+        if metric.kind == "speed":
+            yield cell
+            continue
+        base = part.entries.get(artifact.base(row) or "", {}).get(tier)
+        over = base and speed(here, part.timed, base, tier, metric, artifact.batch)
+        if base and over:
+            if over["device"] != cell["device"]:
+                raise UserError(f"{entry} and {base} were timed on different devices")
+            ratio = over["value"] / cell["value"]
+            yield {**cell, "value": 1 / ratio if metric.inverse else ratio, "over": base}
+
+
+def _quality(
+    here: pd.DataFrame, part: Part, entry: str, metric: Metric
+) -> Iterator[dict[str, Any]]:
+    rows = of_entry(here, part.split, entry)
+    rows = rows[rows["metric"] == metric.tidy]
+    if rows.empty:
+        return
+    values = rows["value"].tolist()
+    yield {
+        "value": fmean(values),
+        "sd": stdev(values) if len(values) > 1 else None,
+        "n": len(values),
+        "what": entry,
+        "split": part.split,
+        "seeds": " ".join(rows["seed"]),
+        "signature": only(rows, "signature"),
+        "marks": significance_marks(part, entry) if metric.tidy == "bleu" else "",
+        "commit": " ".join(rows["commit"].unique()),
+    }
+
+
+def speed(
+    here: pd.DataFrame, split: str, entry: str, tier: str, metric: Metric, batch: int | None = None
+) -> dict[str, Any] | None:
+    """Return the cell of a speed; None if it was not measured.
+
+    In Smax it is of batches of `batch` sentences, by default of the size that is the fastest.
+    """
+    rows = of_entry(here, split, entry)
+    rows = rows[(rows["tier"] == tier) & (rows["scenario"] == metric.scenario)]
+    chosen = rows[rows["metric"] == metric.tidy]
+    if batch and metric.scenario == "Smax":
+        chosen = chosen[chosen["batch"] == str(batch)]
+    if chosen.empty:
+        return None
+    fewest = min(chosen["threads"], key=int)
+    chosen = chosen[chosen["threads"] == fewest]
+    best = chosen.loc[chosen["value"].idxmax() if metric.scenario == "Smax" else chosen.index[0]]
+    same = rows[(rows["threads"] == fewest) & (rows["batch"] == best["batch"])]
+    disturbed = same[same["metric"] == "latency_disturbed"]["value"].any()
+    return {
+        "value": float(best["value"]),
+        "n": 1,
+        "what": entry,
+        "split": split,
+        "seeds": best["seed"],
+        **{name: best[name] for name in SPEED},
+        "marks": DISTURBED if disturbed else "",
+        "commit": best["commit"],
+    }
+
+
+def significance_marks(part: Part, entry: str) -> str:
+    """Return a letter for each of the rows tested against that an entry differs from.
+
+    It does where p < 0.05 (approximate randomisation) with every seed.
+    """
+    marks = ""
+    for letter, baseline in zip(LETTERS, part.against, strict=False):
+        tests = [
+            test["p_randomisation"]
+            for test in part.comparisons
+            if test["baseline"] == baseline and entry == "/".join(test[name] for name in NAMES)
+        ]
+        if tests and entry != baseline and max(tests) < LEVEL:
+            marks += letter
+    return marks
+
+
+def of_entry(here: pd.DataFrame, split: str, entry: str) -> pd.DataFrame:
+    """Return the measurements of target/system/decoder on a split."""
+    target, system, decoder = entry.split("/")
+    keys = {"target": target, "system": system, "decoder": decoder, "split": split}
+    for name, value in keys.items():
+        here = here[here[name] == value]
+    return here

@@ -1,0 +1,42 @@
+"""CSV files with fixed columns, numbers in some and words in all others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+from fastdecode.files import open_to_write
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The columns of one kind of CSV; those of `numbers` hold floats, NaN where nothing stands."""
+
+    columns: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+    def frame(self, lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
+        """Return lines as a frame: what a line does not say is "" or NaN."""
+        frame = pd.DataFrame(lines, columns=list(self.columns))
+        words = [name for name in self.columns if name not in self.numbers]
+        frame[words] = frame[words].astype(object).where(frame[words].notna(), "").map(str)
+        return frame.astype(dict.fromkeys(self.numbers, float))
+
+    def write(self, path: Path, frame: pd.DataFrame) -> None:
+        """Write the frame, the numbers with all their digits."""
+        with open_to_write(path) as file:
+            frame.to_csv(file, index=False, lineterminator="\n")
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read such a CSV. Raises UserError if it is missing or has other columns."""
+        if not path.is_file():
+            raise UserError(f"{path}: no such file")
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if tuple(frame.columns) != self.columns:
+            raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
+        for name in self.numbers:
+            frame[name] = [float(cell or "nan") for cell in frame[name]]
+        return frame

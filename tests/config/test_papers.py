@@ -1,0 +1,118 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastdecode.config.artifacts import also_scored, entries, parts, statistics
+from fastdecode.config.base import check, read_yaml
+from fastdecode.config.papers import Artifact, Paper, choose, references
+from fastdecode.config.read import Configuration, Model
+from fastdecode.errors import UserError
+
+CONFIG = Path(__file__).parents[2] / "config"
+RUN = read_yaml(CONFIG / "runs/toy-lattice.yaml")
+SYSTEMS = ["raw/transformer", "big/transformer", "small/transformer", "raw/lattice"]
+DECODERS = {"transformer": ["beam5"], "lattice": ["k64"]}
+
+
+def run(**changes: Any) -> Configuration:
+    base = read_yaml(CONFIG / "config.yaml")
+    return Configuration(base | RUN | changes, CONFIG)
+
+
+def artifact(name: str) -> Artifact:
+    return run().papers["lattice"].artifacts[name]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "chosen"),
+    [
+        ("raw/transformer/beam5", "raw/transformer/beam5"),
+        ("distilled/transformer/beam5", "big/transformer/beam5"),  # the run's first
+        ("small/transformer", "small/transformer"),
+        ("distilled/lattice/k64", None),
+        ("raw/lattice/k32", None),
+        ("raw/lattice", "raw/lattice"),
+    ],
+)
+def test_a_pattern_chooses_from_the_run(pattern: str, chosen: str | None) -> None:
+    assert choose(pattern, SYSTEMS, DECODERS) == chosen
+
+
+def test_a_row_takes_the_first_pattern_that_was_run() -> None:
+    found = entries(run(), artifact("table1"))
+    assert found["ar"]["reference"] == "transformer-big/transformer/beam5"  # raw is not in the run
+    assert found["ours_raw"]["reference"] == "raw/lattice/lattice-k64"
+    assert "optimised" not in found["ar"]
+    assert "nat_reg" not in found  # a system of another paper
+    config = run(
+        systems=["raw/transformer-big", "raw/transformer", *RUN["systems"][1:]],
+        decoders=[*RUN["decoders"], "beam5-optimised"],
+    )
+    assert entries(config, artifact("table1"))["ar"] == {
+        "reference": "raw/transformer/beam5",
+        "optimised": "raw/transformer/beam5-optimised",
+    }
+
+
+def test_parts_say_splits_and_settings() -> None:
+    (part,) = parts(run(), artifact("table2")).values()
+    assert (part["split"], part["timed"]) == ("valid", "test")
+    lattice = part["settings"]["transformer-big/lattice"]
+    assert (lattice["encoder_layers"], lattice["decoder_layers"]) == (6, 1)
+    assert lattice["max_epochs"] == 30
+
+
+def test_the_papers_own_datasets_come_alone() -> None:
+    values = {"papers": ["lattice"], "name": "both"}
+    config = run(**values, datasets=["toy", "iwslt14.de-en.lattice"])
+    assert list(parts(config, artifact("table9"))) == ["iwslt14.de-en.lattice"]
+    assert list(parts(config, artifact("table5"))) == ["toy", "iwslt14.de-en.lattice"]
+
+
+def test_what_artifacts_ask_for_beside_the_test_splits() -> None:
+    scored = list(also_scored(run()))
+    lattice = Model("toy", "transformer-big", "lattice", 1)
+    assert (lattice, "valid", "lattice-k1-delta0") in scored
+    assert not [split for _, split, _ in scored if split != "valid"]
+    assert list(also_scored(run(papers=[]))) == []
+    assert list(statistics(run(), artifact("figure2"))) == [(lattice, "valid", "ranks")]
+
+
+def test_every_paper_of_the_project_is_sound() -> None:
+    for path in (CONFIG / "papers").glob("*.yaml"):
+        paper = check(Paper, read_yaml(path), path.name)
+        for claim in paper.claims.values():
+            assert set(claim.artifacts) <= set(paper.artifacts), claim.statement
+            assert (claim.formula is None) == (claim.published_holds is None)
+        assert list(references(paper))
+        run(papers=[path.stem])
+
+
+def test_a_column_that_there_is_not_is_refused() -> None:
+    row = {"title": "x", "kind": "table", "function": "artifacts.rows", "rows": {"a": {"b": 1}}}
+    with pytest.raises(UserError, match=r"rows\.a: no column is called b"):
+        check(Artifact, row, "here")
+    with pytest.raises(UserError, match="over: there is no row z"):
+        check(Artifact, {**row, "published": {"b": "B"}, "over": "z"}, "here")
+
+
+@pytest.mark.parametrize(
+    ("ours", "message"),
+    [
+        ("raw/latice/lattice-k64", 'system: there is no "latice"'),
+        ("distiled/lattice/lattice-k64", 'target: there is no "distiled"'),
+        ("raw/lattice/lattice-k65", 'decoder: there is no "lattice-k65"'),
+    ],
+)
+def test_names_in_a_paper_are_checked(tmp_path: Path, ours: str, message: str) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(
+        "{title: t, authors: [a], year: 2000, artifacts: {table1: {title: t, kind: table, "
+        f"function: artifacts.rows, rows: {{a: {{ours: {ours}}}}}}}}}}}"
+    )
+    with pytest.raises(UserError) as raised:
+        run(papers=["mine"], definitions=str(tmp_path))
+    assert "papers/mine.yaml: table1.rows.a: " in str(raised.value)
+    assert message in str(raised.value)

@@ -1,0 +1,63 @@
+"""What statistics are measured on."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fastdecode.decode import System
+from fastdecode.errors import UserError
+from fastdecode.files import write_lines
+from fastdecode.measure.statistic import Split, read_split
+from fastdecode.translation import Translation, write_translations
+
+PLACES = ("valid.en.gz", "valid.de.gz", "codes.source", "codes.target")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, list[Path]]:
+    """Two lines; either side has one merge of its own."""
+    source, target, *codes = (tmp_path / name for name in PLACES)
+    write_lines(source, ["ab ba", "ab"])
+    write_lines(target, ["ab", "ba ba"])
+    write_lines(codes[0], ["#version: 0.2", "a b</w>"])
+    write_lines(codes[1], ["#version: 0.2", "b a</w>"])
+    return source, target, codes
+
+
+def test_each_side_is_segmented_by_its_own_codes(files: tuple[Path, Path, list[Path]]) -> None:
+    split = read_split(*files)
+    assert split.sources == [["ab", "b@@", "a"], ["ab"]]
+    assert split.references == {"real": [["a@@", "b"], ["ba", "ba"]]}
+
+
+def test_what_the_teacher_wrote(files: tuple[Path, Path, list[Path]], tmp_path: Path) -> None:
+    path = tmp_path / "valid.beam5.jsonl.gz"
+    written = [Translation("ba", ["ba"], -1.0, 2), Translation("", [], None, 0)]
+    write_translations(path, {}, ["one", "two"], written)
+    assert read_split(*files, path).references == {
+        "real": [["a@@", "b"], ["ba", "ba"]],
+        "teacher": [["ba"], []],
+    }
+    write_translations(path, {}, ["one"], written[:1])
+    with pytest.raises(UserError, match=r"has 1 translations but .* has 2 lines"):
+        read_split(*files, path)
+
+
+def test_what_cannot_be_read(files: tuple[Path, Path, list[Path]]) -> None:
+    write_lines(files[1], ["ab"])
+    with pytest.raises(UserError, match="must have the same number of lines"):
+        read_split(*files)
+    for side in files[:2]:
+        write_lines(side, [])
+    with pytest.raises(UserError, match="no lines to measure a statistic of"):
+        read_split(*files)
+
+
+def test_lines_that_a_system_reads() -> None:
+    model = SimpleNamespace(max_positions=lambda: (5, 4))  # 3 and 2 words
+    system = System([model], None, None)  # type: ignore[arg-type]
+    lines = [["a"] * n for n in (1, 3, 4, 0, 1, 1)]
+    split = Split(lines, {"real": [["b"] * n for n in (1, 2, 1, 1, 3, 0)]})
+    assert split.readable(system) == [0, 1, 4, 5]
+    assert split.readable(system, "real") == [0, 1]

@@ -1,0 +1,165 @@
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.rows import cells, printed
+from tests.report.conftest import value
+
+ARTIFACT = Artifact(
+    title="how fast",
+    kind="table",
+    function="artifacts.rows",
+    setting="an A100",
+    labels={"model": "model", "layers": "layers"},
+    published={"ms": "ms", "bleu": "BLEU"},
+    measured={"bleu": "bleu", "ms": "latency", "speedup": "speedup", "many": "sentences_ratio"},
+    tiers=("reference", "optimised"),
+    over="slow",
+    rows={
+        "slow": {"model": "AR", "layers": 6, "ms": 257.97, "bleu": 27.4, "ours": "raw/base/beam5"},
+        "quick": {"model": "Ours", "ms": 13.15, "ours": "distilled/small/beam5"},
+        "theirs": {"model": "NAT", "ms": 22, "bleu": None},
+        "absent": {"model": "Shallow", "ours": "distilled/shallow/beam5"},
+    },
+    notes=("a doubt",),
+)
+ENTRIES = {
+    "slow": {"reference": "raw/base/beam5", "optimised": "raw/base/fast"},
+    "quick": {"reference": "big/small/beam5", "optimised": "big/small/fast"},
+}
+PARTS = {"toy": Part(split="test", timed="test", entries=ENTRIES)}
+
+
+def ours(found: pd.DataFrame, row: str, column: str, tier: str = "") -> Any:
+    chosen = found[(found["source"] == "ours") & (found["row"] == row)]
+    chosen = chosen[(chosen["column"] == column) & (chosen["tier"] == tier)]
+    return chosen.iloc[0]
+
+
+def test_numbers_of_ours_stand_beside_the_published(tidy: pd.DataFrame) -> None:
+    found = cells(Evidence(ARTIFACT, tidy, PARTS))
+    assert ours(found, "slow", "bleu")["value"] == 31.0
+    assert ours(found, "quick", "bleu")["what"] == "big/small/beam5"
+    # fewest threads: one; a time of 15 ms a token-millisecond, see the made run
+    assert ours(found, "slow", "ms", "reference")["value"] == 15.0
+    assert ours(found, "quick", "ms", "optimised")["value"] == pytest.approx(3.0)
+    published = found[found["source"] == "published"]
+    assert len(published) == 4  # null cells are left out
+    assert set(found["row"]) == set(ARTIFACT.rows)
+
+
+def test_a_speed_up_stays_in_its_tier(tidy: pd.DataFrame) -> None:
+    found = cells(Evidence(ARTIFACT, tidy, PARTS))
+    for tier, over in (("reference", "raw/base/beam5"), ("optimised", "raw/base/fast")):
+        cell = ours(found, "quick", "speedup", tier)
+        assert (cell["value"], cell["over"]) == (pytest.approx(2.0), over)
+        many = ours(found, "quick", "many", tier)  # of sentences a second: more is faster
+        assert many["value"] == pytest.approx(2.0)
+        assert many["batch"] == "8"  # the size with the most sentences a second
+    assert ours(found, "slow", "speedup", "reference")["value"] == 1
+
+
+def test_quality_is_a_mean_over_seeds(tidy: pd.DataFrame) -> None:
+    more = value("raw/base/beam5", "bleu", 33.0, seed="2", signature="bleu|v1")
+    found = cells(Evidence(ARTIFACT, pd.concat([tidy, pd.DataFrame([more])]), PARTS))
+    cell = ours(found, "slow", "bleu")
+    assert (cell["value"], cell["n"], cell["seeds"]) == (32.0, 2, "1 2")
+    assert cell["sd"] == pytest.approx(2**0.5)
+    table = printed("lattice.table1", ARTIFACT, found)
+    assert table.frame["toy BLEU"].iloc[0] == "32.00 ± 1.41"
+
+
+def test_the_split_of_quality_may_differ_from_that_of_speed(tidy: pd.DataFrame) -> None:
+    valid = value("raw/base/beam5", "bleu", 44.0, split="valid", signature="bleu|v1")
+    parts = {"toy": replace(PARTS["toy"], split="valid")}
+    found = cells(Evidence(ARTIFACT, pd.concat([tidy, pd.DataFrame([valid])]), parts))
+    assert ours(found, "slow", "bleu")["value"] == 44.0
+    assert ours(found, "slow", "ms", "reference")["split"] == "test"
+
+
+def test_devices_never_mix_in_a_ratio(tidy: pd.DataFrame) -> None:
+    tidy.loc[tidy["system"] == "small", "device"] = "another"
+    with pytest.raises(UserError, match="different devices"):
+        cells(Evidence(ARTIFACT, tidy, PARTS))
+
+
+def test_the_printed_table(tidy: pd.DataFrame) -> None:
+    table = printed("lattice.table1", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))
+    frame = table.frame.set_index("model")
+    assert frame["layers"].tolist() == ["6", "", "", ""]  # a label, however it looks
+    assert list(frame.columns[1:4]) == ["published ms", "published BLEU", "run here"]
+    assert frame.loc["AR", "published ms"] == "257.97"
+    assert frame.loc["Ours", "published BLEU"] == ""
+    assert frame.loc["NAT", "run here"] == ""
+    assert frame.loc["Shallow", "run here"] == "not run in this configuration"
+    assert frame.loc["Ours", "toy speed-up (optimised)"] == "×2.00"
+    assert frame.loc["NAT", "toy BLEU"] == ""
+    for said in (
+        "lattice.table1: how fast.",
+        "Published: an A100.",
+        "BLEU of ours: toy, test, bleu|v1.",
+        "S1, threads 1, fp32, cpu: X, 2 cores.",
+        "Speed-ups in the optimised tier are over raw/base/fast.",
+        "Note: a doubt.",
+    ):
+        assert said in table.caption
+
+
+def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
+    table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))
+    assert table.frame["toy ms (reference)"].tolist()[:2] == ["15.00†", "7.50"]
+    assert "†: the machine was disturbed" in table.caption
+
+
+def test_a_row_may_name_another_denominator(tidy: pd.DataFrame) -> None:
+    rows = {**ARTIFACT.rows, "quick": {**ARTIFACT.rows["quick"], "over": "quick"}}
+    found = cells(Evidence(ARTIFACT.model_copy(update={"rows": rows}), tidy, PARTS))
+    assert ours(found, "quick", "speedup", "reference")["value"] == 1
+    assert ours(found, "slow", "speedup", "reference")["over"] == "raw/base/beam5"
+
+
+def test_a_batch_size_may_be_asked_for(tidy: pd.DataFrame) -> None:
+    artifact = ARTIFACT.model_copy(update={"batch": 32, "measured": {"n": "sentences_per_second"}})
+    cell = ours(cells(Evidence(artifact, tidy, PARTS)), "slow", "n", "reference")
+    assert (cell["batch"], cell["value"]) == ("32", pytest.approx(2e3 / 15))
+    assert (
+        cells(Evidence(artifact.model_copy(update={"batch": 7}), tidy, PARTS))
+        .query("source == 'ours'")
+        .empty
+    )
+
+
+def test_scores_that_differ_from_a_row_are_marked(tidy: pd.DataFrame) -> None:
+    names = {"target": "big", "system": "small", "decoder": "beam5"}
+    tests = [
+        {**names, "seed": seed, "baseline": baseline, "p_randomisation": p}
+        for baseline, values in (("raw/base/beam5", (0.01, 0.02)), ("big/small/x", (0.01, 0.2)))
+        for seed, p in enumerate(values)
+    ]
+    part = replace(PARTS["toy"], against=("big/small/x", "raw/base/beam5"), comparisons=tests)
+    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow")})
+    found = cells(Evidence(artifact, tidy, {"toy": part}))
+    assert ours(found, "quick", "bleu")["marks"] == "ᵇ"  # with every seed, not with one
+    assert ours(found, "slow", "bleu")["marks"] == ""
+    table = printed("x", artifact, found)
+    assert "29.00ᵇ" in table.frame["toy BLEU"].tolist()
+    assert "ᵇ: differs from slow, p < 0.05, approximate randomisation." in table.caption
+
+
+def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:
+    parts = {"toy": Part(split="test", timed="test", entries={})}
+    table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, parts)))
+    assert "Nothing of it was run here." in table.caption
+    assert list(table.frame.columns) == [
+        "model",
+        "layers",
+        "published ms",
+        "published BLEU",
+        "run here",
+    ]

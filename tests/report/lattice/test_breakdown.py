@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.make import draw, make
+from fastdecode.report.lattice.breakdown import points
+from tests.report.conftest import LENGTHS, STAGES, assert_legible
+
+ARTIFACT = Artifact(
+    title="time by stage",
+    kind="figure",
+    function="lattice.breakdown",
+    axes={"x": "output tokens", "y": "ms"},
+    rows={"k64": {"ours": "raw/base/beam5"}},
+    stages=True,
+)
+
+
+@pytest.fixture
+def evidence(tidy: pd.DataFrame, tmp_path: Path) -> Evidence:
+    path = tmp_path / "stages.csv"
+    rows = [
+        {
+            **{"decoder": decoder, "batch": 1, "repeat": repeat, "line": line, "tokens": tokens},
+            **{"stage": stage, "milliseconds": share * tokens * (1 + 2 * repeat)},
+        }
+        for decoder in ("raw/base/beam5", "raw/base/greedy")
+        for repeat in range(2)
+        for line, tokens in enumerate(LENGTHS)
+        for stage, share in STAGES.items()
+    ]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    entries = {"k64": {"reference": "raw/base/beam5"}}
+    return Evidence(ARTIFACT, tidy, {"toy": Part("test", "test", entries, stages=path)})
+
+
+def test_times_are_means_over_lines_and_repeats(evidence: Evidence) -> None:
+    found = points(evidence)
+    lines = found[found["panel"] == "lines"]
+    assert lines["y"].sum() == len(LENGTHS)
+    first = found[(found["label"] == lines["label"].iloc[0]) & (found["panel"] == "times")]
+    # lengths 4 and 5 are in the first bucket; the second repeat took three times as long
+    assert first["series"].tolist() == list(STAGES)
+    assert first["y"].tolist() == pytest.approx([share * 4.5 * 2 for share in STAGES.values()])
+    assert set(found["threads"]) == {"1"}
+
+
+def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> None:
+    csv = tmp_path / "x.csv"
+    make(evidence, csv)
+    draw("lattice.figure4", ARTIFACT, csv, (tmp_path / "x.svg", tmp_path / "x.png"))
+    (figure,) = saved
+    assert_legible(figure)
+    assert "reference tier, threads 1" in figure.get_suptitle()
+
+
+def test_a_decoder_that_was_not_timed_is_an_error(evidence: Evidence) -> None:
+    missing = {"k64": {"reference": "raw/base/fast"}}
+    part = Part("test", "test", missing, stages=evidence.parts["toy"].stages)
+    with pytest.raises(UserError, match="the stages of raw/base/fast were not timed"):
+        points(Evidence(ARTIFACT, evidence.tidy, {"toy": part}))

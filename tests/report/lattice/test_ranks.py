@@ -1,0 +1,45 @@
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.make import draw, make
+from fastdecode.report.lattice.ranks import points
+from tests.report.conftest import assert_legible
+
+ARTIFACT = Artifact(
+    title="ranks", kind="figure", function="lattice.ranks", axes={"x": "rank", "y": "share"}
+)
+
+
+@pytest.fixture
+def evidence(origin: dict[str, Any]) -> Evidence:
+    readings = {
+        "best_edge": {"counts": [6, 3, 0, 1]},
+        "given_previous": {"counts": [8, 2, 0, 0]},
+    }
+    seeds = [{"provenance": {**origin, "seed": seed}, "readings": readings} for seed in (1, 2)]
+    parts = {"toy": Part("valid", "test", {})}
+    return Evidence(ARTIFACT, pd.DataFrame(), parts, seeds)
+
+
+def test_words_of_all_seeds_are_counted_together(evidence: Evidence) -> None:
+    found = points(evidence)
+    best = found[found["series"] == "by the best edge to the word"]
+    assert best["x"].tolist() == [1, 2, 3, 4]
+    assert best["y"].tolist() == pytest.approx([0.6, 0.3, 0, 0.1])
+    assert best["y"].sum() == pytest.approx(1)
+
+
+def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> None:
+    csv = tmp_path / "x.csv"
+    make(evidence, csv)
+    draw("lattice.figure2", ARTIFACT, csv, (tmp_path / "x.svg", tmp_path / "x.png"))
+    (figure,) = saved
+    assert_legible(figure)
+    labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert "by the best edge to the word (rank 1 in toy: 60.0%)" in labels

@@ -1,0 +1,31 @@
+"""A statistic through the workflow: with a training of its own, and what the teacher writes."""
+
+import json
+from pathlib import Path
+
+from tests.workflow.conftest import SIZES, Workplace
+
+MODEL = "micro/transformer-big/nat/seed1"  # a lattice would want K = 64 words: there are fewer
+
+
+def test_a_statistic_of_a_trained_system(finished: Workplace, tmp_path: Path) -> None:
+    place = finished.copy(tmp_path / "copy")
+    place.run = place.run | {
+        "systems": [*place.run["systems"], "transformer-big/nat"],
+        "decoders": [*place.run["decoders"], "nat-argmax"],
+    }
+    place.save()
+    name = f"{MODEL}/valid.recall.statistic.json"
+    done = place.snakemake(f"results/{name}")
+    assert done.returncode == 0, done.stdout
+
+    found = json.loads(place.path(name).read_text())
+    origin = found["provenance"]
+    keys = ("dataset", "target", "system", "decoder", "seed", "split", "statistic", "precision")
+    values = ("micro", "transformer-big", "nat", None, 1, "valid", "recall", "fp32")
+    assert tuple(origin[key] for key in keys) == values
+    assert origin["commit"] and origin["packages"]["torch"]
+    assert found["references"]["real"]["lines"] == SIZES["valid"]
+    assert set(found["references"]) == {"real", "teacher"}
+    assert {point["references"] for point in found["points"]} == {"real", "teacher"}
+    assert place.path("micro/raw/transformer-big/seed1/valid.beam5.jsonl.gz").exists()

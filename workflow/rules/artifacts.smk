@@ -1,0 +1,133 @@
+"""Tables and figures of the papers: made of the run's measurements, published numbers beside."""
+
+from fastdecode.config.artifacts import compared, parts, split_of, statistics
+
+ARTIFACTS = {
+    f"{paper}.{name}": artifact
+    for paper, row in CONFIG.papers.items()
+    for name, artifact in row.artifacts.items()
+}
+
+
+wildcard_constraints:
+    artifact=any_of(ARTIFACTS),
+
+
+def artifact_files():
+    """Return every artifact of the run's papers."""
+    kinds = {"table": ("csv", "md", "tex"), "figure": ("csv", "svg", "png")}
+    return [
+        f"{REPORT}/{name}.{kind}"
+        for name, artifact in ARTIFACTS.items()
+        for kind in kinds[artifact.kind]
+    ]
+
+
+def statistic_files(wildcards):
+    """Return the statistics that an artifact is made of."""
+    return [
+        model_file(model, f"{split}.{name}.statistic.json")
+        for model, split, name in statistics(CONFIG, ARTIFACTS[wildcards.artifact])
+    ]
+
+
+def stage_files(wildcards):
+    """Return the stages of every timed sentence by dataset, for an artifact that shows them."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    if not artifact.stages:
+        return []
+    timing = f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{timed_threads()[0]}.stages.csv"
+    return [
+        timing.format(dataset, part["timed"])
+        for dataset, part in parts(CONFIG, artifact).items()
+    ]
+
+
+def comparison_files(wildcards):
+    """Return the tests of an artifact's rows against some of them, by dataset."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    return [
+        f"{REPORT}/significance/{wildcards.artifact}.{dataset}.{part['split']}.json"
+        for dataset, part in parts(CONFIG, artifact).items()
+        if part["against"]
+    ]
+
+
+rule compare_rows:
+    input:
+        translations=lambda w: [
+            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            for model, decoder in compared(CONFIG, ARTIFACTS[w.artifact], w.dataset)
+        ],
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/significance/{{artifact}}.{{dataset}}.{{split}}.json",
+    params:
+        baselines=lambda w: parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"],
+        language=lambda w: corpus_of(w).target,
+        lowercase=lambda w: corpus_of(w).lowercase,
+    message:
+        "Testing the rows of {wildcards.artifact} on {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/compare_quality.py"
+
+
+def labelled(wildcards):
+    """Return what a report says about an artifact."""
+    return {"artifact": wildcards.artifact.partition(".")[2]}
+
+
+rule make_artifact:
+    input:
+        tidy=f"{REPORT}/measurements.csv",
+        statistics=statistic_files,
+        comparisons=comparison_files,
+        stages=stage_files,
+    output:
+        f"{REPORT}/{{artifact}}.csv",
+    localrule: True
+    params:
+        artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
+        parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+    message:
+        "Numbers of {wildcards.artifact}"
+    script:
+        "../scripts/make_artifact.py"
+
+
+rule tabulate_artifact:
+    input:
+        f"{REPORT}/{{artifact}}.csv",
+    output:
+        md=report(
+            f"{REPORT}/{{artifact}}.md",
+            category=lambda w: f"Paper: {w.artifact.partition('.')[0]}",
+            labels=labelled,
+        ),
+        tex=f"{REPORT}/{{artifact}}.tex",
+    localrule: True
+    params:
+        artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
+    message:
+        "Table {wildcards.artifact}"
+    script:
+        "../scripts/tabulate_artifact.py"
+
+
+rule draw_artifact:
+    input:
+        f"{REPORT}/{{artifact}}.csv",
+    output:
+        svg=report(
+            f"{REPORT}/{{artifact}}.svg",
+            category=lambda w: f"Paper: {w.artifact.partition('.')[0]}",
+            labels=labelled,
+        ),
+        png=f"{REPORT}/{{artifact}}.png",
+    localrule: True
+    params:
+        artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
+    message:
+        "Figure {wildcards.artifact}"
+    script:
+        "../scripts/draw_artifact.py"

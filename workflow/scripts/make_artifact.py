@@ -1,0 +1,26 @@
+"""Make the numbers of one table or figure of a paper: see fastdecode.report.artifacts."""
+
+from pathlib import Path
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import clear_errors
+from fastdecode.files import read_json
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.make import make
+from fastdecode.report.tidy import read_tidy
+
+files, params = snakemake.input, snakemake.params
+with clear_errors():
+    tests = [read_json(Path(path)) for path in files.comparisons]
+    rows = {test["provenance"]["dataset"]: test["rows"] for test in tests}
+    stages = dict(zip(params.parts, map(Path, files.stages), strict=False))
+    evidence = Evidence(
+        artifact=Artifact.model_validate(params.artifact),
+        tidy=read_tidy(Path(files.tidy)),
+        parts={
+            dataset: Part(**part, comparisons=rows.get(dataset, []), stages=stages.get(dataset))
+            for dataset, part in params.parts.items()
+        },
+        statistics=[read_json(Path(path)) for path in files.statistics],
+    )
+    make(evidence, Path(snakemake.output[0]))
