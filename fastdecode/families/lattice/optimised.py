@@ -61,9 +61,8 @@ class OptimisedScorer:
     ) -> tuple[Tensor, Tensor]:
         """See Scorer; `bounds` are each sentence's Tmin (from 2 on) and Tmax.
 
-        What no best path needs is not computed.
-        Edges beyond a sentence's own longest are undefined, and those of rows that cannot be on a
-        best path are upper bounds.
+        What no best path needs is not computed: edges beyond a sentence's own longest are
+        undefined, and those of rows that cannot be on a best path are upper bounds.
         """
         sentences, slots, k = candidates.shape
         first = encoded.new_empty(sentences, k + 1, dtype=torch.float32)
