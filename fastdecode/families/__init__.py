@@ -5,10 +5,15 @@ whose `arguments` say to fairseq-train what is trained; and `decoders.py`, whose
 decoder of a row and a loaded system. What registers with fairseq is imported by `plugin.py`, if the
 room has one; what is measured of a system beside its translations is in `statistics.py`, if there
 is any. No room imports another.
+
+A room may hold `untrained.py`, by which the benchmark times the family with nothing trained: its
+`LAYERS` (such as 6-1), `decoders(length, device)`, which returns decoder rows by name, and
+`build(plan)`, which returns a system of random weights.
 """
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import nearest
@@ -81,3 +86,13 @@ def decoder_builder(family: str) -> Callable[..., Any]:
     """Return the family's `build(system, row, finish, watch)`; imports torch and fairseq."""
     build: Callable[..., Any] = import_module(f"{__name__}.{family}.decoders").build
     return build
+
+
+def untrained_families() -> list[str]:
+    """Return the families that the benchmark can time; imports neither torch nor fairseq."""
+    return [family for family in FAMILIES if find_spec(f"{__name__}.{family}.untrained")]
+
+
+def untrained(family: str) -> Any:
+    """Return the family's module `untrained`: see above; imports torch and fairseq."""
+    return import_module(f"{__name__}.{family}.untrained")

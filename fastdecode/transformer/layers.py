@@ -71,9 +71,17 @@ class Embedding:
 
     def __call__(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Embed `tokens` (B, n), of which the i-th stands at `positions[i]`, counted from 0."""
-        x = F.embedding(tokens, self._tokens) * self._scale
-        x = x + F.embedding(positions + self._offset, self._positions)
+        x = self.words(tokens) + self.positions(positions)
         return self._norm(x) if self._norm else x
+
+    def words(self, tokens: Tensor) -> Tensor:
+        """Return the first summand (…, d): what `tokens` are, wherever they stand."""
+        found: Tensor = F.embedding(tokens, self._tokens) * self._scale
+        return found
+
+    def positions(self, positions: Tensor) -> Tensor:
+        """Return the second summand (…, d)."""
+        return F.embedding(positions + self._offset, self._positions)
 
 
 def _position_table(module: Any) -> tuple[Tensor, int]:
