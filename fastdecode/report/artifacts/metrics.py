@@ -22,8 +22,9 @@ METRICS = {
     "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
     "chrf": Metric("chrF", "{:.2f}", "chrf"),
     "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
+    "passes": Metric("passes", "{:.1f}", "passes"),
+    "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),
     "latency": Metric("ms", "{:.2f}", "latency_median", "speed", "S1"),
-    "passes": Metric("passes", "{:.1f}", "latency_passes", "speed", "S1"),
     "tokens": Metric("tokens", "{:.1f}", "latency_tokens", "speed", "S1"),
     "memory": Metric("peak MB", "{:.0f}", "memory_peak", "speed", "S1"),
     "sentences_per_second": Metric(
