@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 import fastdecode.families.aggressive.plugin
+import fastdecode.families.bidirectional.plugin
 import fastdecode.families.lattice.plugin
 import fastdecode.families.parallel.plugin
 import fastdecode.train.task  # noqa: F401

@@ -1,29 +1,42 @@
-"""`fastdecode benchmark`: engines side by side on random weights, nothing trained."""
+"""`fastdecode benchmark`: decoders side by side on random weights, nothing trained."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from fastdecode.errors import UserError
+from fastdecode.families import untrained_families
 
 DEFAULT = Path("results/benchmark")
-ENGINES = ("fairseq", "fastdecode", "ctranslate2", "int8")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options; the defaults are a base Transformer (Vaswani et al., 2017)."""
+    names = untrained_families()
+    parser.add_argument(
+        "--families", nargs="+", default=[], choices=names, help=f"(all: {' '.join(names)})"
+    )
     parser.add_argument(
         "--layers",
         nargs="+",
-        default=["6-6", "12-1", "6-1"],
+        default=[],
         metavar="E-D",
-        help="encoder-decoder layers of each model (6-6 12-1 6-1)",
+        help="encoder-decoder layers of each model, such as 6-1 (each family's own)",
     )
     parser.add_argument(
-        "--beams", nargs="+", type=int, default=[1, 5], metavar="K", help="beam widths (1 5)"
+        "--decoders",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="who decodes, as the tables name them: fairseq-beam5 fastdecode-candidates (all)",
     )
     parser.add_argument(
-        "--engines", nargs="+", default=list(ENGINES), choices=ENGINES, help="who decodes (all)"
+        "--batches",
+        nargs="+",
+        type=int,
+        default=[],
+        metavar="B",
+        help="sentences a batch, besides one at a time (none)",
     )
     parser.add_argument("--width", type=int, default=512, help="model dimension (%(default)s)")
     parser.add_argument("--ffn", type=int, default=2048, help="feed-forward dimension")
@@ -59,6 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         least = 100 if name == "vocabulary" else 1
         if getattr(arguments, name) < least:
             raise UserError(f"--{name} {getattr(arguments, name)}: it must be at least {least}")
+    if any(size < 2 for size in arguments.batches):
+        raise UserError("--batches: sizes of at least 2; one at a time is always timed")
     if arguments.device == "cpu" and arguments.precision != "fp32":
         raise UserError(f"--precision {arguments.precision} needs --device cuda")
 

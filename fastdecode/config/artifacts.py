@@ -15,7 +15,7 @@ def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
 
 
 def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, str]]:
-    """Return row → tier → target/system/decoder, for the rows that the run has.
+    """Return row or system → tier → target/system/decoder, for those that the run has.
 
     A row names its decoder of one tier. The fast decoders of a reference one are those with the
     same search.
@@ -27,7 +27,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     found: dict[str, dict[str, str]] = {}
     if artifact.function in NO_METRICS:
         return found
-    for row in artifact.rows:
+    for row in (*artifact.rows, *artifact.systems):
         chosen = (
             choose(pattern, list(config.run.systems), decoders) for pattern in artifact.wanted(row)
         )

@@ -58,6 +58,9 @@ class Artifact(Row):
         "of which the first that was run counts; the target is raw or distilled; in a table of "
         "parameters the key of the setting",
     )
+    systems: dict[Name, str | tuple[str, ...]] = Field(
+        {}, description="for a table whose columns are systems: name → as `ours` of a row"
+    )
     statistics: dict[Name, tuple[str, ...]] = Field(
         {}, description="statistic that it needs → target/system that it is of"
     )
@@ -73,6 +76,8 @@ class Artifact(Row):
         for name, row in self.rows.items():
             if unknown := set(row) - known:
                 raise ValueError(f"rows.{name}: no column is called {', '.join(sorted(unknown))}")
+        if both := set(self.systems) & set(self.rows):
+            raise ValueError(f"systems: {', '.join(sorted(both))} is a row, too")
         named: list[tuple[str, Cell]] = [("over", self.over)]
         named += [("against", base) for base in self.against]
         named += [(f"rows.{name}.over", row.get(OVER)) for name, row in self.rows.items()]
@@ -87,9 +92,9 @@ class Artifact(Row):
         return None if over is None else str(over)
 
     def wanted(self, row: str) -> list[str]:
-        """Return the patterns target/system/decoder of a row, the best one first."""
-        ours = self.rows[row].get(OURS)
-        if isinstance(ours, list):
+        """Return the patterns target/system/decoder of a row or a system, the best one first."""
+        ours = self.systems[row] if row in self.systems else self.rows[row].get(OURS)
+        if isinstance(ours, list | tuple):
             return [str(pattern) for pattern in ours]
         return [str(ours)] if ours else []
 
@@ -141,8 +146,10 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
     """
     for name, artifact in paper.artifacts.items():
         patterns = [
-            (f"rows.{row}", pattern)
-            for row in (artifact.rows if artifact.function not in NO_METRICS else ())
+            (f"{place}.{row}", pattern)
+            for place, named in (("rows", artifact.rows), ("systems", artifact.systems))
+            if artifact.function not in NO_METRICS
+            for row in named
             for pattern in artifact.wanted(row)
         ]
         patterns += [

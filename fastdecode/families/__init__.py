@@ -6,6 +6,11 @@ decoder of a row and a loaded system. What registers with fairseq is imported by
 room has one; what is measured of a system beside its translations is in `statistics.py`, if there
 is any. A room whose training needs files besides (the lattice's tables) names them in
 `rows.ASSETS`, and a decoder that needs others in its row. No room imports another.
+
+A room may hold `untrained.py`, by which the benchmark times the family with nothing trained: its
+`LAYERS` (such as 6-1), `decoders(length, device)`, which returns decoder rows by name, and
+`build(plan)`, which returns a system of random weights; and `drafting.py`, if it drafts for a
+verifier in another way than by translating the whole sentence.
 """
 
 from collections.abc import Callable
@@ -20,7 +25,7 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     from fastdecode.measure.statistic import Statistic
 
-FAMILIES = ("aggressive", "autoregressive", "lattice", "parallel")
+FAMILIES = ("aggressive", "autoregressive", "bidirectional", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
@@ -91,3 +96,13 @@ def drafter_builder(family: str) -> Callable[..., Any] | None:
         return None
     build: Callable[..., Any] = import_module(f"{__name__}.{family}.drafting").build_drafter
     return build
+
+
+def untrained_families() -> list[str]:
+    """Return the families that the benchmark can time; imports neither torch nor fairseq."""
+    return [family for family in FAMILIES if find_spec(f"{__name__}.{family}.untrained")]
+
+
+def untrained(family: str) -> Any:
+    """Return the family's module `untrained`: see above; imports torch and fairseq."""
+    return import_module(f"{__name__}.{family}.untrained")

@@ -1,48 +1,44 @@
-"""Engines side by side on the same random weights: what decoding costs, with nothing trained.
+"""Decoders side by side on random weights: what decoding costs, with nothing trained.
 
 Lengths are forced to `length` tokens, so that all do the same work; there is no BPE, so the clock
 covers words in to words out. It compares engines, reference and optimised, on one model: the one
-place where tiers stand in a ratio, since the translations are the same.
+place where tiers stand in a ratio, since the translations are the same. Each family's room says
+what is timed of it (`untrained.py`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
 import torch
 
 from fastdecode.config.read import Architecture
 from fastdecode.decode import System
+from fastdecode.errors import UserError
+from fastdecode.families import decoder_row, untrained, untrained_families
 from fastdecode.files import read_json, write_lines
-from fastdecode.measure.latency import Series, measure
+from fastdecode.measure.benchmark_tables import tables
+from fastdecode.measure.latency import Decode, Series, measure
 from fastdecode.measure.machine import device_name, measure_machine, synchroniser
 from fastdecode.measure.summary import Timings, write_latency
 from fastdecode.measure.timing import Entry, build
-from fastdecode.measure.untrained import untrained_system
+from fastdecode.measure.untrained import Untrained
 from fastdecode.progress import say
 from fastdecode.provenance import circumstances, provenance
-from fastdecode.report.tables import to_markdown
 from fastdecode.text import Text
-
-ENGINES = ("fairseq", "fastdecode", "ctranslate2", "int8")
-CAPTION = (
-    "Random weights, {length} tokens in and out, one sentence at a time, {device}, threads "
-    "{threads}, {precision}: median milliseconds over {lines} lines and {repeats} repeats. Ratios "
-    "are of medians, over the engine named, with the same layers and beam. Floor: the share of the "
-    "time in which memory ({bandwidth:.1f} GB/s) could deliver the weights of all passes."
-)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is timed."""
+    """What is timed; an empty choice stands for all there is."""
 
-    layers: Sequence[str] = ("6-6", "12-1", "6-1")
-    beams: Sequence[int] = (1, 5)
-    engines: Sequence[str] = ENGINES
+    families: Sequence[str] = ()
+    layers: Sequence[str] = ()
+    decoders: Sequence[str] = ()
+    batches: Sequence[int] = ()  # sizes timed besides one sentence at a time
     width: int = 512
     ffn: int = 2048
     heads: int = 8
@@ -55,40 +51,58 @@ class Plan:
     device: str = "cpu"
     precision: str = "fp32"
 
-    def architecture(self, layers: str) -> Architecture:
-        """Return the model size with so many encoder and decoder layers, such as 6-1."""
-        encoder, decoder = map(int, layers.split("-"))
-        return Architecture(self.width, self.ffn, self.heads, encoder, decoder)
+    def entries(self) -> list[Entry]:
+        """Return what is timed. Raises UserError if a decoder chosen is none of the families'."""
+        found = list(self._entries())
+        names = {entry.decoder for entry in found}
+        for name in self.decoders:
+            if name not in names:
+                raise UserError(
+                    f'--decoders: "{name}" is none of these families: '
+                    f"choose among {', '.join(sorted(names))}"
+                )
+        return [entry for entry in found if not self.decoders or entry.decoder in self.decoders]
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield what is timed: every engine with every beam on every model."""
-        for layers in self.layers:
-            for beam in self.beams:
-                for engine in self.engines:
-                    yield self._entry(layers, beam, engine)
+    def _entries(self) -> Iterator[Entry]:
+        for family in self.families or untrained_families():
+            room = untrained(family)
+            for layers in self.layers or room.LAYERS:
+                for name, settings in room.decoders(self.length, self.device).items():
+                    row = decoder_row(family).model_validate(settings)
+                    yield Entry(
+                        *("random", f"{family}-{layers}", 1, name),
+                        tier=row.tier,
+                        precision=row.precision(self.precision),
+                        family=family,
+                        settings=settings,
+                        checkpoint=layers,
+                    )
 
-    def _entry(self, layers: str, beam: int, engine: str) -> Entry:
-        settings = {
-            "beam": beam,
-            **{"min_len": self.length, "max_len_a": 0.0, "max_len_b": self.length},
-            **{"engine": "ctranslate2" if engine == "int8" else engine, "int8": engine == "int8"},
-        }
-        return Entry(
-            *("random", f"transformer-{layers}", 1, f"{engine}-beam{beam}"),
-            tier="reference" if engine == "fairseq" else "optimised",
-            precision="int8" if engine == "int8" else self.precision,
-            family="autoregressive",
-            settings=settings,
-            checkpoint=layers,
-        )
+    def system(self, entry: Entry, folder: Path) -> System:
+        """Build the system of an entry, with random weights; `folder` is for what else it needs."""
+        say("benchmark", f"building {entry.system} with random weights")
+        encoder, decoder = map(int, entry.checkpoint.split("-"))
+        shape = Architecture(self.width, self.ffn, self.heads, encoder, decoder)
+        sizes = self.vocabulary, self.length
+        plan = Untrained(shape, *sizes, self.device, self.precision, folder)
+        built: System = untrained(entry.family).build(plan)
+        return built
 
-    def sources(self) -> list[str]:
-        """Return random source lines, the same at every call."""
+    def workload(self) -> dict[int, list[list[str]]]:
+        """Return random source lines, by batch size in batches, the same at every call.
+
+        One at a time there are `lines`; other sizes have at least as many, in whole batches.
+        """
+        counts = {size: -(-self.lines // size) * size for size in (1, *self.batches)}
         draw = Random(1)
-        return [
+        lines = [
             " ".join(f"w{draw.randrange(self.vocabulary // 2)}" for _ in range(self.length))
-            for _ in range(self.lines)
+            for _ in range(max(counts.values()))
         ]
+        return {
+            size: [lines[first : first + size] for first in range(0, count, size)]
+            for size, count in counts.items()
+        }
 
 
 class Words(Text):
@@ -109,13 +123,13 @@ class Words(Text):
 def benchmark(plan: Plan, out: Path) -> str:
     """Measure what `plan` says; write benchmark.json, its samples and tables to the folder `out`.
 
-    Returns the table as Markdown.
+    Returns the tables as Markdown. Raises UserError if the plan asks for what there is not.
     """
     before = circumstances()
+    entries = plan.entries()
     machine = measure_machine(plan.device, [plan.threads])
     bandwidth = machine["bandwidth"][str(plan.threads)]
     torch.set_num_threads(plan.threads)
-    entries = list(plan.entries())
     timings = time_untrained(plan, entries)
     origin = provenance(
         dataset="random weights",
@@ -124,7 +138,7 @@ def benchmark(plan: Plan, out: Path) -> str:
         seed=None,
         device=device_name(plan.device),
         split=f"{plan.lines} random lines",
-        scenario="S1",
+        scenario="Smax" if plan.batches else "S1",
         threads=plan.threads,
         precision=plan.precision,
         plan=vars(plan),
@@ -137,62 +151,42 @@ def benchmark(plan: Plan, out: Path) -> str:
     files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
     write_latency(*files, origin, timings, bandwidth)
     facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth}
-    table = to_markdown(ratios(read_json(summary)["rows"]), CAPTION.format(**facts))
-    write_lines(out / "benchmark.md", table.splitlines())
-    return table
+    text = tables(read_json(summary)["rows"], facts)
+    write_lines(out / "benchmark.md", text.splitlines())
+    return text
 
 
 def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
     """Time the entries side by side on models with random weights, one model for each shape."""
     systems: dict[str, System] = {}
-    labels, calls = {}, {}
-    for entry in entries:
-        if entry.checkpoint not in systems:
-            say("benchmark", f"building {entry.system} with random weights")
-            shape = plan.architecture(entry.checkpoint)
-            systems[entry.checkpoint] = untrained_system(
-                shape, plan.vocabulary, device=plan.device, precision=plan.precision
-            )
-        staged = plan.device == "cpu"
-        calls[entry.name], read = build(entry, systems[entry.checkpoint], Words(), staged)
-        labels[entry.name] = {**entry.labels, "bytes_per_pass": read}
-    cuda = plan.device == "cuda"
-    measured = measure(
-        calls,
-        {1: [[line] for line in plan.sources()]},
-        plan.warmup,
-        plan.repeats,
-        synchroniser(plan.device),
-    )
-    staged_series: list[Series] = [] if cuda else measured
+    labels: dict[str, dict[str, Any]] = {}
+    calls: dict[str, Decode] = {}
+    staged = plan.device == "cpu"
+    with TemporaryDirectory(prefix="fastdecode-") as folder:
+        for entry in entries:
+            if entry.system not in systems:
+                room = Path(folder, entry.system)
+                room.mkdir()
+                systems[entry.system] = plan.system(entry, room)
+            calls[entry.name], read = build(entry, systems[entry.system], Words(), staged)
+            over = reference(entry, entries)
+            labels[entry.name] = {
+                **entry.labels,
+                **{"family": entry.family, "layers": entry.checkpoint},
+                **{"over": over and over.name, "bytes_per_pass": read},
+            }
+        measured = measure(
+            calls, plan.workload(), plan.warmup, plan.repeats, synchroniser(plan.device)
+        )
+    staged_series: list[Series] = measured if staged else []
     return Timings(list(range(plan.lines)), [], labels, measured, staged_series)
 
 
-def ratios(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return the table: a line for every model, beam and engine, with ratios of medians."""
-    medians = {row["name"]: row["median"] for row in rows}
+def reference(entry: Entry, entries: Sequence[Entry]) -> Entry | None:
+    """Return the entry of tier reference that is asked for the same as `entry`, if there is one."""
 
-    def over(row: dict[str, Any], engine: str, beam: int) -> str:
-        other = medians.get(f"{row['target']}/{row['system']}/{engine}-beam{beam}")
-        return f"×{other / row['median']:.2f}" if other else "–"
+    def asked(other: Entry) -> Mapping[str, object]:
+        return decoder_row(other.family).model_validate(other.settings).twin_key
 
-    lines = []
-    for row in rows:
-        engine, _, beam = row["decoder"].rpartition("-beam")
-        lines.append(
-            {
-                "layers": row["system"].removeprefix("transformer-"),
-                "beam": beam,
-                "engine": "CTranslate2" if engine == "int8" else engine,
-                "precision": row["precision"],
-                "ms": f"{row['median']:.1f}" + ("†" if row["disturbed"] else ""),
-                "p90": f"{row['p90']:.1f}",
-                "passes": f"{row['passes']:.0f}",
-                "MB a pass": f"{row['bytes_per_pass'] / 1e6:.3g}",
-                "floor": f"{row['floor_fraction']:.2f}",
-                "over fairseq": over(row, "fairseq", int(beam)),
-                "over CTranslate2 fp32": over(row, "ctranslate2", int(beam)),
-                "over 6-6 fairseq beam 5": over({**row, "system": "transformer-6-6"}, "fairseq", 5),
-            }
-        )
-    return pd.DataFrame(lines, dtype=str)
+    same = (other for other in entries if other.system == entry.system)
+    return next((e for e in same if e.tier == "reference" and asked(e) == asked(entry)), None)

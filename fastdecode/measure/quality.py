@@ -5,6 +5,7 @@ Papers differ in which BLEU they report, so every variant is computed from the s
 
 import re
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any
 
 from sacrebleu.metrics.chrf import CHRF
@@ -56,6 +57,8 @@ def quality(
         "repetition_rate": metric(repetition_rate(line.tokens for line in translations), "share"),
         "hypotheses": metric(len(texts), "lines"),
         "empty_hypotheses": metric(sum(not text.strip() for text in texts), "lines"),
+        "passes": metric(fmean(line.passes for line in translations), "passes/line"),
+        **_tokens_a_pass(translations),
         **bleu_by_length(texts, reference, [len(line.split()) for line in tokenised], bleu),
         **end_precisions(words, tokenised, lowercase),
     }
@@ -65,6 +68,19 @@ def quality(
         metrics["multi_reference_bleu"] = metric(score, "BLEU", multi)
         metrics["among_references"] = metric(_share_listed(texts, references, lowercase), "share")
     return metrics
+
+
+def _tokens_a_pass(translations: Sequence[Translation]) -> Metrics:
+    """Return how many tokens a pass of the decoder adds to a line that has words, `</s>` counted.
+
+    Where drafts are verified these are the tokens that an iteration accepts.
+    """
+    written = [line for line in translations if line.passes]
+    passes = sum(line.passes for line in written)
+    if not passes:
+        return {}
+    tokens = sum(len(line.tokens) + 1 for line in written)
+    return {"tokens_per_pass": metric(tokens / passes, "tokens/pass")}
 
 
 def split_compounds(lines: Iterable[str]) -> list[str]:

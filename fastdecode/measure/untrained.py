@@ -1,6 +1,8 @@
 """Models with random weights: what a decoder costs shows before anything is trained."""
 
 from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,29 @@ from fastdecode.config.read import Architecture
 from fastdecode.decode import System, prepare
 
 EXTRA = 4  # fairseq's own symbols
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """What a family's room builds with nothing trained, for the benchmark."""
+
+    architecture: Architecture
+    vocabulary: int
+    length: int  # tokens of every source and translation
+    device: str
+    precision: str
+    folder: Path  # empty, for what a family needs besides its model
+
+    def system(self, kind: Any = TransformerModel, **options: Any) -> System:
+        """Return a model of random weights: see untrained_system."""
+        return untrained_system(
+            self.architecture,
+            self.vocabulary,
+            device=self.device,
+            precision=self.precision,
+            kind=kind,
+            **options,
+        )
 
 
 def untrained_system(

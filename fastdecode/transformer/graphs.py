@@ -37,7 +37,7 @@ def cuda_graph(step: Replay) -> Replay:
 
 
 class GraphedDecoder(Decoder):
-    """A Decoder whose steps of one token a row are recorded once and then repeated."""
+    """A Decoder whose steps, of as many tokens a row, are recorded once and then repeated."""
 
     def __init__(self, module: Any, record: Callable[[Replay], Replay] = cuda_graph):
         """Take a fairseq decoder's weights; `record` turns a step into its repetition."""
@@ -45,7 +45,7 @@ class GraphedDecoder(Decoder):
         self._record = record
         self._memories: dict[tuple[int, ...], Memory] = {}  # by size
         self._fixed: dict[int, Memory] = {}  # the same, by address
-        self._steps: dict[tuple[int, int], tuple[Replay, Tensor, Tensor]] = {}
+        self._steps: dict[tuple[int, int, int], tuple[Replay, Tensor, Tensor]] = {}
 
     def begin(
         self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
@@ -72,29 +72,33 @@ class GraphedDecoder(Decoder):
     def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
         """See Decoder. The logits are overwritten by the next step."""
         fixed = self._fixed.get(memory.own.data_ptr())
-        if fixed is None or tokens.shape[1] > 1:  # sentences have left it, or not one token
+        if fixed is None or mask is not None:  # sentences have left it, or not all see each other
             return super().step(tokens, memory, mask)
-        window = _round(memory.length + 1)
-        key = (fixed.own.data_ptr(), window)
+        new = tokens.shape[1]
+        window = _round(memory.length + new)
+        key = (fixed.own.data_ptr(), window, new)
         if key not in self._steps:
             self._steps[key] = self._recorded(tokens, memory.length, fixed, window)
-        replay, input_tokens, position = self._steps[key]
+        replay, input_tokens, positions = self._steps[key]
         input_tokens.copy_(tokens)
-        position.fill_(memory.length)
-        memory.length += 1
+        end = memory.length + new
+        positions.copy_(torch.arange(memory.length, end, device=positions.device))
+        memory.length = end
         return replay()
 
     def _recorded(
         self, tokens: Tensor, length: int, memory: Memory, window: int
     ) -> tuple[Replay, Tensor, Tensor]:
         """Record a step; return its repetition and the tensors that it reads its input from."""
-        tokens, position = tokens.clone(), tokens.new_tensor([length])
+        tokens = tokens.clone()
+        positions = torch.arange(length, length + tokens.shape[1], device=tokens.device)
         places = torch.arange(window, device=tokens.device)
 
         def step() -> Tensor:
-            return self.run(tokens, position, window, (places <= position)[None], memory)
+            seen = (places <= positions[-1]).expand(len(positions), -1)
+            return self.run(tokens, positions, window, seen, memory)
 
-        return self._record(step), tokens, position
+        return self._record(step), tokens, positions
 
 
 def _round(count: int) -> int:

@@ -71,16 +71,16 @@ class Embedding:
 
     def __call__(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Embed `tokens` (B, n), which stand at `positions` (n) or (B, n), counted from 0."""
-        x = self.words(tokens) + self.places(positions)
+        x = self.words(tokens) + self.positions(positions)
         return self._norm(x) if self._norm else x
 
     def words(self, tokens: Tensor) -> Tensor:
-        """Return the scaled embeddings of `tokens` without their positions."""
-        words: Tensor = F.embedding(tokens, self._tokens) * self._scale
-        return words
+        """Return the first summand (…, d): what `tokens` are, wherever they stand."""
+        found: Tensor = F.embedding(tokens, self._tokens) * self._scale
+        return found
 
-    def places(self, positions: Tensor) -> Tensor:
-        """Return the embeddings of `positions`; of those behind the last, the last one's."""
+    def positions(self, positions: Tensor) -> Tensor:
+        """Return the second summand (…, d); behind the last position, the last one's."""
         rows = (positions + self._offset).clamp(max=len(self._positions) - 1)
         return F.embedding(rows, self._positions)
 

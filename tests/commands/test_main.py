@@ -25,7 +25,7 @@ def test_help_and_version_are_quick() -> None:
         (["translate", "--help"], "examples:"),
         (["export", "--help"], "example:"),
         (["compare", "--help"], "--reference"),
-        (["benchmark", "--help"], "--engines"),
+        (["benchmark", "--help"], "--decoders"),
     ):
         command = [sys.executable, "-X", "importtime", "-m", "fastdecode", *arguments]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
-from fastdecode.measure.benchmark import Plan, Words, benchmark, ratios
-from fastdecode.measure.untrained import untrained_system
+from fastdecode.decode import System
+from fastdecode.errors import UserError
+from fastdecode.families import untrained_families
+from fastdecode.measure.benchmark import Plan, Words, benchmark, reference
+from fastdecode.measure.benchmark_tables import OPPONENT, batches, ratios, stages
+from fastdecode.measure.timing import Entry
 
 SMALL: dict[str, Any] = {"width": 16, "ffn": 32, "heads": 2, "vocabulary": 100, "length": 5}
 PLAN = Plan(layers=["2-1"], lines=2, warmup=1, repeats=2, **SMALL)
@@ -18,59 +22,143 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, benchmark(PLAN, out)
 
 
-def test_every_engine_is_timed_at_the_forced_length(measured: tuple[Path, str]) -> None:
-    out, table = measured
+def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) -> None:
+    out, text = measured
     document = json.loads((out / "benchmark.json").read_text())
     names = [row["name"] for row in document["rows"]]
-    assert names == [entry.name for entry in PLAN.entries()] and len(names) == 2 * 4
-    assert all((row["tokens"], row["passes"]) == (5, 6) for row in document["rows"])
+    assert names == [entry.name for entry in PLAN.entries()]
+    assert {row["family"] for row in document["rows"]} == set(untrained_families())
     assert all(row["median"] > 0 and row["stages"] for row in document["rows"])
     assert document["provenance"]["plan"]["vocabulary"] == 100
     with (out / "benchmark.samples.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == 8 * 2 * 2
-    assert (out / "benchmark.md").read_text() == table
-    assert "Random weights, 5 tokens in and out" in table
+        assert len(list(csv.DictReader(file))) == len(names) * 2 * 2
+    assert (out / "benchmark.md").read_text() == text
+    assert "Random weights, 5 tokens in and out" in text
+    assert "| candidates | encode | score | search | finish |" in text
+    assert "Batches" not in text
 
 
-def test_engines_write_the_same_words() -> None:
-    system = untrained_system(PLAN.architecture("2-1"), PLAN.vocabulary)
-    sources = [Words().source_tokens(line) for line in PLAN.sources()]
-    for beam in PLAN.beams:
-        texts = []
-        for entry in PLAN.entries():
-            if entry.settings["beam"] == beam and entry.precision == "fp32":
-                decoder = system.decoder(entry.family, entry.settings, Words().target_text)
-                texts.append([translation.text for translation in decoder(sources)])
-        assert len(texts) == 3
-        assert all(len(text.split()) == PLAN.length for text in texts[0])
-        assert texts[0] == texts[1]
-        if beam == 1:
-            assert texts[0] == texts[2]
+def test_left_to_right_engines_write_the_forced_length(measured: tuple[Path, str]) -> None:
+    document = json.loads((measured[0] / "benchmark.json").read_text())
+    rows = [row for row in document["rows"] if row["family"] == "autoregressive"]
+    assert len(rows) == 2 * 4
+    assert all((row["tokens"], row["passes"]) == (5, 6) for row in rows)
 
 
-def test_ratios_stand_over_the_same_model_and_beam() -> None:
-    def row(decoder: str, system: str, median: float) -> dict[str, Any]:
-        return {
-            **{"name": f"random/{system}/{decoder}", "target": "random", "system": system},
-            **{"decoder": decoder, "precision": "fp32", "median": median, "p90": median},
-            **{"passes": 6.0, "bytes_per_pass": 4e6, "floor_fraction": 0.5, "disturbed": False},
-        }
+def test_batches_are_timed_beside_single_sentences(tmp_path: Path) -> None:
+    plan = Plan(families=["lattice"], decoders=["fastdecode-candidates"], batches=[3], **SMALL)
+    text = benchmark(plan, tmp_path)
+    rows = json.loads((tmp_path / "benchmark.json").read_text())["rows"]
+    assert [(row["batch"], row["n"]) for row in rows] == [(1, 4 * 5), (3, 2 * 5)]
+    assert "over singles" in text
+    assert sum("fastdecode-candidates" in line for line in text.splitlines()) == 1 + 1 + 2
 
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, System]:
+    """The systems of PLAN by name."""
+    made: dict[str, System] = {}
+    for entry in PLAN.entries():
+        if entry.system not in made:
+            made[entry.system] = PLAN.system(entry, tmp_path_factory.mktemp(entry.system))
+    return made
+
+
+def written(entry: Entry, systems: dict[str, System]) -> list[str]:
+    sources = [Words().source_tokens(line) for (line,) in PLAN.workload()[1]]
+    text = Words().target_text
+    decoder = systems[entry.system].decoder(entry.family, entry.settings, text)
+    return [translation.text for translation in decoder(sources)]
+
+
+def test_engines_write_the_same_words_as_their_reference(systems: dict[str, System]) -> None:
+    compared = 0
+    for entry in PLAN.entries():
+        over = reference(entry, PLAN.entries())
+        if over is None or over == entry or entry.precision != "fp32":
+            continue
+        if "ctranslate2" in entry.decoder and entry.settings["beam"] > 1:
+            continue  # its stopping rule is its own
+        assert written(entry, systems) == written(over, systems)
+        compared += 1
+    assert compared == 2 + 1 + 2
+
+
+def test_forced_lengths(systems: dict[str, System]) -> None:
+    for entry in PLAN.entries():
+        lengths = {len(text.split()) for text in written(entry, systems)}
+        if entry.family == "autoregressive":
+            assert lengths == {PLAN.length}
+        else:
+            assert all(abs(length - PLAN.length) <= 3 for length in lengths)
+
+
+def test_references_are_the_plain_decoders() -> None:
+    entries = PLAN.entries()
+    found = {entry.decoder: reference(entry, entries) for entry in entries}
+    over = {name: other.decoder if other else None for name, other in found.items()}
+    assert over["int8-beam5"] == over["fairseq-beam5"] == "fairseq-beam5"
+    assert over["bf16-candidates"] == over["fastdecode-candidates"] == "eager-candidates"
+    alone = [entry for entry in entries if entry.decoder == "int8-beam5"]
+    assert reference(alone[0], alone) is None
+
+
+def test_a_decoder_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UserError, match='"greedy" is none of these families: choose among bf16-'):
+        Plan(decoders=["greedy"]).entries()
+
+
+def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]:
+    _, system, decoder = name.split("/")
+    family, _, layers = system.partition("-")
+    return {
+        **{"name": name, "target": "random", "system": system, "decoder": decoder},
+        **{"family": family, "layers": layers, "precision": "fp32", "median": median},
+        **{"p90": median, "passes": 6.0, "bytes_per_pass": 4e6, "floor_fraction": 0.5},
+        **{"disturbed": False, "over": None, "batch": batch, "stages": {}},
+        **{"sentences_per_second": 1000 * batch / median},
+        **more,
+    }
+
+
+def test_ratios_stand_over_the_same_model_and_search() -> None:
+    greedy, ours = "random/autoregressive-6-6/fairseq-beam1", "random/lattice-6-1/fastdecode-x"
     frame = ratios(
         [
-            row("fairseq-beam1", "transformer-6-6", 30.0),
-            row("fairseq-beam5", "transformer-6-6", 60.0),
-            row("fastdecode-beam1", "transformer-6-6", 20.0),
-            row("fastdecode-beam5", "transformer-6-1", 10.0),
+            row(greedy, 30.0, over=greedy),
+            row(OPPONENT, 60.0, over=OPPONENT),
+            row("random/autoregressive-6-6/ctranslate2-beam5", 20.0, over=OPPONENT),
+            row("random/lattice-6-1/eager-x", 20.0),
+            row(ours, 10.0, over="random/lattice-6-1/eager-x"),
         ]
     )
-    assert frame["over fairseq"].tolist() == ["×1.00", "×1.00", "×1.50", "–"]
-    assert frame["over CTranslate2 fp32"].tolist() == ["–"] * 4
-    assert frame["over 6-6 fairseq beam 5"].tolist() == ["×2.00", "×1.00", "×3.00", "×6.00"]
+    assert frame["over reference"].tolist() == ["×1.00", "×1.00", "×3.00", "–", "×2.00"]
+    assert frame["over CTranslate2 fp32"].tolist() == ["–", "×0.33", "×1.00", "–", "–"]
+    assert frame["over 6-6 fairseq beam 5"].tolist() == [
+        *("×2.00", "×1.00", "×3.00", "×3.00", "×6.00")
+    ]
+
+
+def test_stages_have_a_column_each() -> None:
+    frame = stages(
+        [row("r/a-1-1/x", 1, stages={"encode": 1.0}), row("r/a-1-1/y", 1, stages={"search": 2.0})]
+    )
+    assert frame[["encode", "search"]].to_numpy().tolist() == [["1.0", "–"], ["–", "2.0"]]
+
+
+def test_batches_stand_over_single_sentences() -> None:
+    rows = [row("r/a-1-1/x", 10), row("r/a-1-1/y", 20), row("r/a-1-1/x", 20, batch=4)]
+    frame = batches(rows)
+    assert frame["decoder"].tolist() == ["x", "x", "y"]
+    assert frame["over singles"].tolist() == ["×1.00", "×2.00", "×1.00"]
+    assert frame["ms"].tolist() == ["10.0", "5.0", "20.0"]
 
 
 def test_models_differ_with_their_seed_and_nothing_else() -> None:
-    shape = PLAN.architecture("2-1")
+    from fastdecode.config.read import Architecture
+    from fastdecode.measure.untrained import untrained_system
+
+    shape = Architecture(16, 32, 2, 2, 1)
     first, again, other = (
         untrained_system(shape, 100, seed=seed).models[0].encoder.layers[0].fc1.weight.sum().item()
         for seed in (1, 1, 2)

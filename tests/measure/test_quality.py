@@ -108,6 +108,24 @@ def test_several_references_are_those_of_the_sacrebleu_command(tmp_path: Path) -
     assert "nrefs:2" in metrics["multi_reference_bleu"]["signature"]
 
 
+def test_passes_and_what_they_add() -> None:
+    lines = [
+        Translation("a", ["a"] * 5, None, 2, [4, 2]),
+        Translation("b", ["b"] * 3, None, 4, [1, 1, 1, 1]),
+        Translation("", [], None, 0),  # a blank line: no pass
+    ]
+    others = {"reference": REFERENCE, "tokenised": TOKENISED, "references": None}
+    metrics = quality(lines, **others, language="de", lowercase=False)  # type: ignore[arg-type]
+    assert metrics["passes"]["value"] == 2
+    assert metrics["tokens_per_pass"]["value"] == pytest.approx(sum([4, 2, 1, 1, 1, 1]) / 6)
+    assert "tokens_per_pass" not in quality(
+        lines[2:] * 3,
+        **others,
+        language="de",
+        lowercase=False,  # type: ignore[arg-type]
+    )
+
+
 def test_signatures() -> None:
     metrics = score(lowercase=True)
     assert "case:lc|eff:no|tok:13a" in metrics["bleu"]["signature"]

@@ -137,3 +137,12 @@ def _texts(figure: Figure) -> list[Text]:
     }
     texts: list[Text] = figure.findobj(Text)
     return [t for t in texts if t.get_visible() and t.get_text().strip() and t not in beyond]
+
+
+@pytest.fixture
+def origin() -> dict[str, Any]:
+    """The provenance of a statistic."""
+    return {
+        **{"dataset": "toy", "target": "big", "system": "lattice", "seed": 1, "split": "valid"},
+        **{"device": "cpu: X", "commit": "abc"},
+    }

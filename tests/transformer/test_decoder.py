@@ -149,6 +149,6 @@ def test_what_stood_behind_a_row_is_forgotten(model: Any) -> None:
 def test_places_behind_the_last_are_as_the_last(model: Any) -> None:
     embed = Decoder(model.decoder).embed
     last = model.max_decoder_positions() - 1
-    behind = embed.places(torch.tensor([last + 5, last + 99]))
+    behind = embed.positions(torch.tensor([last + 5, last + 99]))
     assert torch.equal(behind[0], behind[1])
-    assert not torch.equal(*embed.places(torch.tensor([last, last - 1])))
+    assert not torch.equal(*embed.positions(torch.tensor([last, last - 1])))

@@ -42,14 +42,15 @@ def models() -> Iterator[tuple[Encoder, Decoder, GraphedDecoder, Recorder]]:
         yield Encoder(model.encoder), Decoder(model.decoder), graphed, recorder
 
 
-def test_recorded_steps_say_what_plain_ones_say(models: Any) -> None:
+@pytest.mark.parametrize("new", [1, 2])
+def test_recorded_steps_say_what_plain_ones_say(models: Any, new: int) -> None:
     encoder, plain, graphed, recorder = models
     torch.manual_seed(1)
     for words, longest in ((4, 40), (9, 40), (4, 12), (BLOCK + 1, 70)):
         encoded = encoder(torch.randint(4, 20, (1, words)), None)
         memories = [decoder.begin(encoded, None, 3, longest) for decoder in (plain, graphed)]
-        for _ in range(longest):
-            tokens = torch.randint(4, 20, (3, 1))
+        for _ in range(longest // new):
+            tokens = torch.randint(4, 20, (3, new))
             expected = plain.step(tokens, memories[0])
             assert torch.allclose(graphed.step(tokens, memories[1]), expected, atol=1e-12)
             rows = torch.randint(0, 3, (3,))
@@ -57,6 +58,17 @@ def test_recorded_steps_say_what_plain_ones_say(models: Any) -> None:
                 memory.keep_rows(rows)
     # Windows of 32 and 64 for the first two together, of 32 for the third, three for the last.
     assert recorder.count == 2 + 1 + 3
+
+
+def test_a_step_with_a_mask_is_decoded_plainly(models: Any) -> None:
+    encoder, plain, graphed, recorder = models
+    encoded = encoder(torch.tensor([[5, 6, EOS]]), None)
+    memories = [decoder.begin(encoded, None, 1, 9) for decoder in (plain, graphed)]
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    for tokens in (torch.tensor([[4, 5, 6]]), torch.tensor([[7, 8, 9]])):
+        expected = plain.step(tokens, memories[0], causal)
+        assert torch.allclose(graphed.step(tokens, memories[1], causal), expected, atol=1e-12)
+    assert recorder.count == 0
 
 
 def test_a_memory_that_lost_sentences_is_decoded_plainly(models: Any) -> None:
@@ -78,14 +90,15 @@ def test_a_memory_that_lost_sentences_is_decoded_plainly(models: Any) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_cuda_graphs_say_what_plain_steps_say() -> None:
+@pytest.mark.parametrize("new", [1, 2])
+def test_cuda_graphs_say_what_plain_steps_say(new: int) -> None:
     (model,) = untrained_system(SIZE, 20, device="cuda").models
     with torch.inference_mode():
         encoded = Encoder(model.encoder)(torch.tensor([[5, 6, EOS]], device="cuda"), None)
         plain, graphed = Decoder(model.decoder), GraphedDecoder(model.decoder)
         for _ in range(2):
             memories = [decoder.begin(encoded, None, 2, 40) for decoder in (plain, graphed)]
-            for step in range(40):
-                tokens = torch.tensor([[4 + step % 9], [5]], device="cuda")
+            for step in range(40 // new):
+                tokens = torch.tensor([[4 + step % 9] * new, [5] * new], device="cuda")
                 expected = plain.step(tokens, memories[0])
                 assert torch.allclose(graphed.step(tokens, memories[1]), expected, atol=1e-4)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from fastdecode.transformer.linear import Linear
+from fastdecode.transformer.linear import Linear, multiply
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -21,3 +21,25 @@ def test_a_layer_may_have_no_bias() -> None:
     layer = nn.Linear(6, 4, bias=False)
     x = torch.randn(3, 6)
     assert torch.allclose(Linear([layer])(x), layer(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_weight_may_be_used_once(dtype: torch.dtype) -> None:
+    torch.manual_seed(2)
+    x, weight, bias = (torch.randn(*size, dtype=dtype) for size in ((2, 3, 6), (4, 6), (4,)))
+    expected = x @ weight.t()
+    tolerance = 1e-5 if dtype == torch.float32 else 1e-12
+    assert torch.allclose(multiply(x, weight), expected, atol=tolerance)
+    turned = weight.t().contiguous().t()  # the same numbers in another order
+    assert torch.allclose(multiply(x, turned, bias), expected + bias, atol=tolerance)
+    assert torch.allclose(
+        multiply(x, weight, bias, relu=True), (expected + bias).clamp(min=0), atol=tolerance
+    )
+
+
+def test_bfloat16_is_packed_too() -> None:
+    layer = nn.Linear(6, 4).bfloat16()
+    x = torch.randn(3, 6).bfloat16()
+    found = Linear([layer])(x)
+    assert found.dtype == torch.bfloat16
+    assert torch.allclose(found, layer(x), atol=0.02)

@@ -23,6 +23,15 @@ def artifact_files():
     ]
 
 
+# snakemake figures --config papers=[lattice]: one paper, of a run that may be about several
+rule figures:
+    input:
+        artifact_files(),
+    localrule: True
+    message:
+        "Tables and figures of the papers are there"
+
+
 def statistic_files(wildcards):
     """Return the statistics that an artifact is made of."""
     return [

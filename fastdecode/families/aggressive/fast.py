@@ -88,7 +88,7 @@ class FastDrafter:
             encoded = self._encoder(batch.tokens, batch.mask)
         words = self._encoder.embed.words(batch.tokens)
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
-        placed = words + self._encoder.embed.places(places)
+        placed = words + self._encoder.embed.positions(places)
         source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
         return FastDrafts(self._decoder, source, self.block, (self._pad, self._unk))
 
@@ -149,7 +149,7 @@ class BlockDecoder(TwoWayDecoder):
         """Return logits (R, most, V) of the first slots behind prefixes of these `lengths` (R)."""
         rows, width = blocks.tokens.shape
         positions = torch.arange(width, device=lengths.device)
-        places = self._embed.places(positions)  # (W, d)
+        places = self._embed.positions(positions)  # (W, d)
         scores = self._copy(places) @ source.placed.transpose(1, 2) * self._scale  # (R, W, S)
         if source.mask is not None:
             scores = scores.masked_fill(~source.mask[:, 0], float("-inf"))

@@ -16,8 +16,8 @@ import torch
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.export import export
 from fastdecode.families.autoregressive.rows import Decoder
-from fastdecode.families.autoregressive.weights import bytes_per_pass
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:

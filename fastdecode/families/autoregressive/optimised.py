@@ -13,12 +13,12 @@ from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.families.autoregressive.search import Beam, Found, Greedy, Rules, Search
-from fastdecode.families.autoregressive.weights import bytes_per_pass
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from fairseq.data import Dictionary, data_utils
 from fairseq.sequence_generator import SequenceGenerator
 
 from fastdecode.families.autoregressive.rows import Decoder
-from fastdecode.families.autoregressive.weights import bytes_per_pass
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
 

@@ -4,7 +4,7 @@ Candidates by look-up, edge scores by one pass of the scorer, the best path by d
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from fairseq.data import data_utils
@@ -13,6 +13,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.lengths import read_lengths
 from fastdecode.families.lattice.model import LatticeModel
+from fastdecode.families.lattice.optimised import OptimisedScorer
 from fastdecode.families.lattice.rows import Decoder as Row
 from fastdecode.families.lattice.scan import scan
 from fastdecode.families.lattice.scorer import Scorer
@@ -49,16 +50,22 @@ class LatticeDecoder:
         self._device = next(model.parameters()).device
         self._candidates = system.share("candidates", lambda: _candidates(system))
         self._lengths = read_lengths(system.assets / "lengths.json")
+        if row.bf16 and self._device.type != "cpu":
+            raise UserError("bf16 is the lattice's for a CPU: on a GPU set precision: bf16")
         pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
         bos, eos = system.target.bos(), system.target.eos()
         self._encoder = system.share(f"encoder {pack}", lambda: Encoder(model.encoder, pack))
-        self._scorer = system.share(
-            f"scorer {pack} {exact}", lambda: Scorer(model.decoder, bos, eos, exact, pack)
+        fast = pack and self._device.type == "cpu"
+        self._scorer: Scorer | OptimisedScorer = system.share(
+            f"scorer {fast} {exact} {row.bf16}",
+            lambda: (
+                OptimisedScorer(model.decoder, bos, eos, exact, half=row.bf16)
+                if fast
+                else Scorer(model.decoder, bos, eos, exact)
+            ),
         )
         self._most = int(model.max_decoder_positions()) - 1
-        weights = [*model.decoder.layers.parameters()]
-        weights += [model.decoder.output_projection.weight] if exact else []
-        self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+        self.bytes_per_pass = _bytes(model.decoder, exact, row.bf16)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
@@ -68,15 +75,8 @@ class LatticeDecoder:
         """
         self._watch.start()
         ids = [[self._source.index(token) for token in tokens] for tokens in sources]
-        # With `</s>`: T = round(a · S + b) + 1, and all lengths that differ by delta at most.
-        lengths = [self._lengths.predict(len(sentence)) + 1 for sentence in ids]
-        longest = [min(length + self._row.delta, self._most) for length in lengths]
-        shortest = [
-            max(2, min(length - self._row.delta, most))
-            for length, most in zip(lengths, longest, strict=True)
-        ]
-        longest = [max(2, most) for most in longest]
-        slots = max(longest)
+        bounds = [self._bounds(len(sentence)) for sentence in ids]
+        slots = max(longest for _, longest in bounds)
         candidates, _ = self._candidates.batch(ids, slots, self._row.k)
         self._watch.lap("candidates")
 
@@ -87,11 +87,10 @@ class LatticeDecoder:
             mask = (padded != self._source.pad())[:, None, None]
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
-        first, edges = self._scorer(candidates, encoded, mask)
+        first, edges = self._scorer(candidates, encoded, mask, bounds)
         self._watch.lap("score")
         search = SEARCHES[self._row.search]
-        bounds = (torch.tensor(bound, device=self._device) for bound in (shortest, longest))
-        paths = search(first, edges, *bounds)
+        paths = search(first, edges, *torch.tensor(bounds, device=self._device).unbind(1))
         chosen = candidates[:, :-1].gather(2, paths.words[..., None])[..., 0]  # (B, T - 1)
         found = zip(chosen.tolist(), paths.to_lists(), strict=True)
         self._watch.lap("search")
@@ -100,6 +99,15 @@ class LatticeDecoder:
         ]
         self._watch.lap("finish")
         return self._watch.share(translations)
+
+    def _bounds(self, words: int) -> tuple[int, int]:
+        """Return Tmin and Tmax for a source of so many words: they count `</s>`.
+
+        T = round(a · S + b) + 1, and all lengths that differ by delta at most.
+        """
+        length = self._lengths.predict(words) + 1
+        longest = max(2, min(length + self._row.delta, self._most))
+        return max(2, min(length - self._row.delta, longest)), longest
 
     def _translation(self, ids: list[int], score: float) -> Translation:
         tokens = [self._target[i] for i in ids]
@@ -111,6 +119,17 @@ def build(
 ) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return LatticeDecoder(system, row, finish, watch)
+
+
+def _bytes(module: Any, exact: bool, half: bool) -> int:
+    """Return the bytes of a scorer's layers and, if `exact`, of the vocabulary's weights."""
+    large = [part.weight for layer in module.layers for part in (layer.fc1, layer.fc2)]
+    large += [module.output_projection.weight] if exact else []
+    known = {id(weight) for weight in large}
+    small = [weight for weight in module.layers.parameters() if id(weight) not in known]
+    size = torch.bfloat16.itemsize if half else large[0].element_size()
+    total: int = sum(w.nbytes for w in small) + size * sum(w.numel() for w in large)
+    return total
 
 
 def _candidates(system: "System") -> Candidates:

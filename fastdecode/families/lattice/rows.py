@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
@@ -35,6 +35,16 @@ class Decoder(DecoderRow):
         "eager", description="plain PyTorch (tier reference) or the fast path (tier optimised)"
     )
 
+    bf16: bool = Field(
+        False, description="the scorer's large products in bfloat16; needs engine: fastdecode, CPU"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Decoder":
+        if self.bf16 and self.engine != "fastdecode":
+            raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
+        return self
+
     @property
     def tier(self) -> Tier:
         """As for every family: eager mode is the reference."""
@@ -42,5 +52,9 @@ class Decoder(DecoderRow):
 
     @property
     def twin_key(self) -> dict[str, object]:
-        """All but the engine and the order in which the search adds up."""
-        return self.model_dump(exclude={"engine", "search"})
+        """All but the engine, its arithmetic and the order in which the search adds up."""
+        return self.model_dump(exclude={"engine", "search", "bf16"})
+
+    def precision(self, run: str) -> str:
+        """Bfloat16 where the row asks for it, else as the run decodes."""
+        return "bf16" if self.bf16 else run

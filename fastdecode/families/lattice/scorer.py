@@ -4,6 +4,7 @@ As in training, an edge's block begins one slot earlier with `<s>`, so a query w
 at slot t looks at two keys, that of `<s>` at slot t - 1 and its own: no cache, no mask.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -26,24 +27,30 @@ ROWS = 512  # of full-vocabulary logits at a time: what stays in the caches
 class Scorer:
     """A Markov transformer's decoder, for scoring."""
 
-    def __init__(self, module: Any, bos: int, eos: int, exact: bool, pack: bool = True):
+    def __init__(self, module: Any, bos: int, eos: int, exact: bool):
         """Take the weights of a fairseq decoder.
 
         `exact` normalises over the vocabulary, as in training; else over the candidates and
-        `</s>`. `pack` lays the weights out for this machine.
+        `</s>`.
         """
         self._embed = Embedding(module)
-        self._layers = [_Layer(layer, pack) for layer in module.layers]
+        self._layers = [_Layer(layer) for layer in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
         self._weight = module.output_projection.weight.detach()  # (V, d)
         self._bias = getattr(module.output_projection, "bias", None)
-        self._project = Linear([module.output_projection], pack=pack) if exact else None
+        self._project = Linear([module.output_projection], pack=False) if exact else None
         self._bos, self._eos = bos, eos
 
     def __call__(
-        self, candidates: Tensor, encoded: Tensor, mask: Tensor | None
+        self,
+        candidates: Tensor,
+        encoded: Tensor,
+        mask: Tensor | None,
+        bounds: Sequence[tuple[int, int]] = (),
     ) -> tuple[Tensor, Tensor]:
         """Score `candidates` (B, T, K) given the encoder's output (B, S, d) and its mask.
+
+        `bounds`, each sentence's Tmin and Tmax, are of use to the twin alone (optimised.py).
 
         Returns log-probabilities: (B, K + 1) of the words of slot 0 and of `</s>`, and
         (B, T - 1, K, K + 1) of those of slot t + 1 after each word of slot t.
@@ -78,15 +85,15 @@ class Scorer:
 
 
 class _Layer:
-    def __init__(self, layer: Any, pack: bool):
+    def __init__(self, layer: Any):
         own, source = layer.self_attn, layer.encoder_attn
         self._heads = own.num_heads
-        self._qkv = Linear([own.q_proj, own.k_proj, own.v_proj], pack=pack)
-        self._own_out = Linear([own.out_proj], pack=pack)
-        self._query = Linear([source.q_proj], pack=pack)
-        self._keys = Linear([source.k_proj, source.v_proj], pack=pack)
-        self._source_out = Linear([source.out_proj], pack=pack)
-        self._feed_forward = FeedForward(layer, pack)
+        self._qkv = Linear([own.q_proj, own.k_proj, own.v_proj], pack=False)
+        self._own_out = Linear([own.out_proj], pack=False)
+        self._query = Linear([source.q_proj], pack=False)
+        self._keys = Linear([source.k_proj, source.v_proj], pack=False)
+        self._source_out = Linear([source.out_proj], pack=False)
+        self._feed_forward = FeedForward(layer, pack=False)
         prenorm = layer.normalize_before
         self._around_own = Residual(layer.self_attn_layer_norm, prenorm)
         self._around_source = Residual(layer.encoder_attn_layer_norm, prenorm)

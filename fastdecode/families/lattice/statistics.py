@@ -104,7 +104,7 @@ class _Lattices:
         self._lengths = read_lengths(system.assets / "lengths.json")
         self._most = int(model.max_decoder_positions()) - 1
         self._encoder = Encoder(model.encoder, pack=False)
-        self._scorer = Scorer(model.decoder, bos, eos, exact=True, pack=False)
+        self._scorer = Scorer(model.decoder, bos, eos, exact=True)
 
     def ranks(self, source: list[str]) -> dict[str, Tensor]:
         """Return the ranks (T - 1) of the selected words, from 1, for each of READINGS."""

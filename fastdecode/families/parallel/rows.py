@@ -8,7 +8,6 @@ from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
 STATISTICS = ("recall",)
-
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]

@@ -28,20 +28,25 @@ def points(evidence: Evidence) -> pd.DataFrame:
     ]
     for dataset, part in evidence.parts.items():
         here = evidence.tidy[evidence.tidy["dataset"] == dataset]
-        for name, row in artifact.rows.items():
-            found = {
-                axis: next(measured(here, part, name, METRICS[metric], artifact), None)
-                for axis, metric in artifact.measured.items()
-            }
-            if all(found.values()):
-                lines.append({"dataset": dataset, **_point(row, found)})
+        for tier in artifact.tiers:
+            of_tier = artifact.model_copy(update={"tiers": (tier,)})
+            for name, row in artifact.rows.items():
+                found = {
+                    axis: next(measured(here, part, name, METRICS[metric], of_tier), None)
+                    for axis, metric in artifact.measured.items()
+                }
+                if all(found.values()):
+                    series = (
+                        f"{row['series']} ({tier})" if len(artifact.tiers) > 1 else row["series"]
+                    )
+                    lines.append({"dataset": dataset, **_point(row, found), "series": series})
     return POINTS.frame(lines)
 
 
 def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
-    point = {"series": row["series"], "source": "ours", "x": x, "y": y["value"]}
+    point = {"source": "ours", "x": x, "y": y["value"]}
     return {**{name: y[name] for name in POINTS.columns if name in y}, **point}
 
 

@@ -20,7 +20,7 @@ class Part:
     timed: str
     """The split on which speed is measured."""
     entries: Mapping[str, Mapping[str, str]]
-    """Row of the artifact → tier → target/system/decoder, for the rows that the run has."""
+    """Row or system of the artifact → tier → target/system/decoder, as far as the run has it."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """target/system → its architecture and training settings."""
     against: Sequence[str] = ()

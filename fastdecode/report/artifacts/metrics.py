@@ -22,8 +22,9 @@ METRICS = {
     "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
     "chrf": Metric("chrF", "{:.2f}", "chrf"),
     "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
+    "passes": Metric("passes", "{:.1f}", "passes"),
+    "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),
     "latency": Metric("ms", "{:.2f}", "latency_median", "speed", "S1"),
-    "passes": Metric("passes", "{:.1f}", "latency_passes", "speed", "S1"),
     "tokens": Metric("tokens", "{:.1f}", "latency_tokens", "speed", "S1"),
     "memory": Metric("peak MB", "{:.0f}", "memory_peak", "speed", "S1"),
     "sentences_per_second": Metric(
@@ -31,7 +32,10 @@ METRICS = {
     ),
     "tokens_per_second": Metric("tokens/s", "{:.0f}", "throughput_tokens", "speed", "Smax"),
     "speedup": Metric("speed-up", "×{:.2f}", "latency_median", "ratio", "S1"),
-    "throughput_ratio": Metric(
+    "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
+    ),
+    "tokens_ratio": Metric(
+        "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
     ),
 }

@@ -72,7 +72,7 @@ def measured(
 def _quality(
     here: pd.DataFrame, part: Part, entry: str, metric: Metric
 ) -> Iterator[dict[str, Any]]:
-    rows = _of(here, part.split, entry)
+    rows = of_entry(here, part.split, entry)
     rows = rows[rows["metric"] == metric.tidy]
     if rows.empty:
         return
@@ -97,7 +97,7 @@ def speed(
 
     In Smax it is of batches of `batch` sentences, by default of the size that is the fastest.
     """
-    rows = _of(here, split, entry)
+    rows = of_entry(here, split, entry)
     rows = rows[(rows["tier"] == tier) & (rows["scenario"] == metric.scenario)]
     chosen = rows[rows["metric"] == metric.tidy]
     if batch and metric.scenario == "Smax":
@@ -138,7 +138,8 @@ def significance_marks(part: Part, entry: str) -> str:
     return marks
 
 
-def _of(here: pd.DataFrame, split: str, entry: str) -> pd.DataFrame:
+def of_entry(here: pd.DataFrame, split: str, entry: str) -> pd.DataFrame:
+    """Return the measurements of target/system/decoder on a split."""
     target, system, decoder = entry.split("/")
     keys = {"target": target, "system": system, "decoder": decoder, "split": split}
     for name, value in keys.items():

@@ -1,5 +1,6 @@
 """The whole of lattice decoding, on a random model with tables of a small corpus."""
 
+from copy import deepcopy
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -13,10 +14,12 @@ from torch import Tensor
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
+from fastdecode.families import decoder_row
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.tables import build
 from fastdecode.files import read_lines
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.transformer.linear import has_bf16
 from fastdecode.translation import Translation
 
 Sentences = list[list[str]]
@@ -63,24 +66,27 @@ def same(one: Translation, other: Translation, tolerance: float = 1e-5) -> None:
     assert one.score == pytest.approx(other.score, abs=tolerance)
 
 
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 @pytest.mark.parametrize("normalise", ["vocabulary", "candidates"])
 def test_a_batch_is_its_sentences_one_by_one(
-    system: System, sentences: Sentences, normalise: str
+    system: System, sentences: Sentences, normalise: str, engine: str
 ) -> None:
-    decode = decoder(system, normalise=normalise)
+    decode = decoder(system, normalise=normalise, engine=engine)
     together = decode(sentences)
     for sentence, batched in zip(sentences, together, strict=True):
         same(decode([sentence])[0], batched)
     assert len({len(translation.tokens) for translation in together}) > 3
 
 
+@pytest.mark.parametrize("normalise", ["vocabulary", "candidates"])
 @pytest.mark.parametrize("settings", [{"search": "scan"}, {"engine": "fastdecode"}])
 def test_every_way_writes_the_same(
-    system: System, sentences: Sentences, settings: dict[str, Any]
+    system: System, sentences: Sentences, settings: dict[str, Any], normalise: str
 ) -> None:
-    pairs = zip(decoder(system)(sentences), decoder(system, **settings)(sentences), strict=True)
-    for one, other in pairs:
-        same(one, other)
+    one, other = ({"normalise": normalise} | more for more in ({}, settings))
+    pairs = zip(decoder(system, **one)(sentences), decoder(system, **other)(sentences), strict=True)
+    for plain, fast in pairs:
+        same(plain, fast)
 
 
 def test_the_best_path_is_the_best_of_all(system: System) -> None:
@@ -133,6 +139,31 @@ def test_stages_and_bytes(system: System, sentences: Sentences) -> None:
     assert list(stages) == ["candidates", "encode", "score", "search", "finish"]
     vocabulary = len(system.target) * 16 * 8
     assert exact.bytes_per_pass - cheap.bytes_per_pass == vocabulary
+
+
+def test_bfloat16_halves_the_large_weights(system: System) -> None:
+    if not has_bf16():
+        pytest.skip("no bfloat16 on this CPU")
+    model = system.models[0]
+    single = replace(system, models=[deepcopy(model).float()], precision="fp32", _shared={})
+    for normalise, large in (("candidates", 0), ("vocabulary", len(system.target) * 16)):
+        full, half = (
+            decoder(single, normalise=normalise, engine="fastdecode", bf16=bf16)
+            for bf16 in (False, True)
+        )
+        assert full.bytes_per_pass - half.bytes_per_pass == 2 * (large + 2 * 16 * 24)
+        source = [["one", "two", "three"]]
+        assert half(source)[0].score == pytest.approx(full(source)[0].score, abs=0.1)
+        assert half(source)[0].score != full(source)[0].score
+
+
+def test_bfloat16_is_for_the_fast_path() -> None:
+    row = decoder_row("lattice")
+    with pytest.raises(ValueError, match="bf16 needs engine: fastdecode, not eager"):
+        row.model_validate({"bf16": True})
+    fast = row.model_validate({"bf16": True, "engine": "fastdecode"})
+    assert (fast.precision("fp32"), fast.tier) == ("bf16", "optimised")
+    assert fast.twin_key == row.model_validate({}).twin_key
 
 
 def test_what_does_not_fit_is_said(system: System) -> None:

@@ -8,10 +8,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.config.read import Architecture
+from fastdecode.families.lattice import attention, optimised
 from fastdecode.families.lattice.model import LatticeModel, block_mask, block_starts
+from fastdecode.families.lattice.optimised import OptimisedScorer
 from fastdecode.families.lattice.scorer import Scorer
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.linear import has_bf16
 
 BOS, PAD, EOS = 0, 1, 2
 SOURCE = torch.tensor([[5, 9, 4, 7, EOS], [8, 6, EOS, PAD, PAD]])
@@ -98,6 +101,77 @@ def test_over_the_candidates_the_same_scores_are_shared_out_anew() -> None:
         assert torch.allclose(one.log_softmax(-1), other, atol=1e-5)
         assert torch.allclose(other.exp().sum(-1), torch.ones(()), atol=1e-5)
         assert (other > one).all()  # less is left out
+
+
+def both(lattice: Any, exact: bool, **more: Any) -> tuple[list[Tensor], list[Tensor]]:
+    """Return what Scorer and OptimisedScorer say of two sentences, the second one shorter."""
+    mask = (SOURCE != PAD)[:, None, None]
+    encoded = Encoder(lattice.encoder)(SOURCE, mask)
+    args = candidates(), encoded, mask, [(2, SLOTS), (2, SLOTS - 1)]
+    first, edges = Scorer(lattice.decoder, BOS, EOS, exact)(*args)
+    found_first, found = OptimisedScorer(lattice.decoder, BOS, EOS, exact, **more)(*args)
+    return [first, edges[0], edges[1, :-1]], [found_first, found[0], found[1, :-1]]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("prenorm", [False, True])
+@pytest.mark.parametrize("layers", [1, 3])
+@torch.inference_mode()
+def test_the_optimised_scorer_is_its_twin(
+    layers: int, prenorm: bool, exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lattice = model(layers, prenorm)
+    for rows, words in ((1024, 2048), (2 * K, 7)):  # in one block, in several
+        monkeypatch.setattr(optimised, "ROWS", rows)
+        monkeypatch.setattr(optimised, "WORDS", words)
+        monkeypatch.setattr(attention, "BLOCK", words)
+        for one, other in zip(*both(lattice, exact), strict=True):
+            assert torch.allclose(one, other, atol=2e-6)
+
+
+@torch.inference_mode()
+def test_attention_to_the_source_is_folded_where_that_is_less_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = attention.SourceAttention._plain
+    calls = []
+    monkeypatch.setattr(
+        attention.SourceAttention, "_plain", lambda *args: calls.append(1) or plain(*args)
+    )
+    lattice = model()  # 8 wide, 2 heads: up to 8 words
+    for one, other in zip(*both(lattice, False), strict=True):
+        assert torch.allclose(one, other, atol=2e-6)
+    assert not calls
+    monkeypatch.setattr(attention.SourceAttention, "_fold_pays", lambda *_: False)
+    for one, other in zip(*both(lattice, False), strict=True):
+        assert torch.allclose(one, other, atol=2e-6)
+    assert calls
+    layer = attention.SourceAttention(lattice.decoder.layers[0])
+    monkeypatch.undo()
+    assert [layer._fold_pays(words) for words in (8, 9)] == [True, False]
+
+
+@torch.inference_mode()
+def test_slots_are_prepared_for_any_length() -> None:
+    """What depends on slots alone is kept from one sentence to the next."""
+    lattice = model()
+    encoded = Encoder(lattice.encoder)(SOURCE[:1], None)
+    kept = OptimisedScorer(lattice.decoder, BOS, EOS, exact=False)
+    for slots in (2, 4, 3):
+        words = candidates()[:1, :slots]
+        fresh = OptimisedScorer(lattice.decoder, BOS, EOS, exact=False)
+        found = (scorer(words, encoded, None, [(2, slots)])[1] for scorer in (kept, fresh))
+        assert torch.equal(*found)
+
+
+@pytest.mark.skipif(not has_bf16(), reason="no bfloat16 on this CPU")
+@torch.inference_mode()
+def test_bfloat16_is_near() -> None:
+    for exact in (False, True):
+        lattice = model().float()
+        for one, other in zip(*both(lattice, exact, half=True), strict=True):
+            assert torch.allclose(one, other, atol=0.02)
+            assert not torch.equal(one, other)
 
 
 def test_blocks_begin_where_the_offset_says() -> None:

@@ -120,6 +120,7 @@ def test_mask_predict_does_what_its_naive_twin_does(ragged: Sentences, iteration
     system = untrained("cmlm")
     (model,) = system.models
     settings = {"search": "mask-predict", "iterations": iterations, "length_beam": 3}
+    ragged = ragged[:16]
     translations = decoder(system, **settings)(ragged)
     assert any("<unk>" in t.tokens for t in decoder(system, **settings | {"iterations": 1})(ragged))
     for source, translation in zip(ragged, translations, strict=True):

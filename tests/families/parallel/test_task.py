@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from torch import Tensor
 
 from fastdecode.families.parallel.criterion import CtcCriterion
 from fastdecode.families.parallel.framing import mask_words
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
-from fastdecode.glancing import to_reveal
+from fastdecode.glancing import dropout_of, to_reveal
 from tests.families.parallel.conftest import untrained
 
 BOS, PAD, EOS, UNK = range(4)
@@ -148,16 +149,30 @@ def test_without_a_ratio_nothing_is_shown(binarised: Path, monkeypatch: pytest.M
     assert set(seen.slots.flatten().tolist()) <= {UNK, PAD}
 
 
-def test_glancing_teaches_with_what_is_shown(
-    binarised: Path, monkeypatch: pytest.MonkeyPatch
+class KeepsLoss:
+    """An optimizer that learns nothing."""
+
+    def backward(self, loss: Tensor) -> None:
+        """See fairseq."""
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.loss = float(loss.detach())
+
+
+@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
+def test_a_glancing_step_learns_with_what_is_shown(
+    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One step of CTC with glancing has gradients, and a lower loss than without."""
-    model, losses = in_training("ctc", monkeypatch), []
-    for ratio in (0.0, 0.9):
-        task = task_of(binarised, noise="no_target", glance_from=ratio, glance_to=ratio)
-        criterion = CtcCriterion(task)
-        loss, words, _ = task.train_step(
-            batch_of(task, list(range(12))), model, criterion, NoOptimizer(), 10
-        )
-        losses.append(float(loss) / words)
-    assert losses[1] != losses[0]
+    task = task_of(binarised, noise=noise, glance_from=0.9, glance_to=0.9)
+    model, optimizer = in_training(kind, monkeypatch), KeepsLoss()
+    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
+    batch = batch_of(task, list(range(12)))
+    _, size, _ = task.train_step(batch, model, losses[kind], optimizer, 10)
+    assert all(w.grad.isfinite().all() for w in model.parameters() if w.grad is not None)
+    assert any(w.grad.any() for w in model.parameters() if w.grad is not None)
+    with dropout_of(batch["id"], 1, 10):
+        loss, again, _ = losses[kind](model, batch)  # of the slots as they were shown
+    assert optimizer.loss == pytest.approx(float(loss.detach()))
+    assert size == again > 0
+    batch["prev_target"] = task.slots(batch, model, 10)
+    with dropout_of(batch["id"], 1, 10):
+        assert losses[kind](model, batch)[0] != loss

@@ -53,6 +53,19 @@ def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     assert found[found["source"] == "ours"]["x"].tolist() == pytest.approx([15.0, 12.0, 7.5])
 
 
+def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:
+    artifact = ARTIFACT.model_copy(
+        update={"measured": {"y": "latency"}, "tiers": ("reference", "optimised")}
+    )
+    entries = {"one": {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}}
+    found = points(Evidence(artifact, tidy, {"toy": Part("test", "test", entries)}))
+    ours = found[found["source"] == "ours"]
+    assert dict(zip(ours["series"], ours["y"], strict=True)) == {
+        "base (reference)": 15.0,
+        "base (optimised)": 6.0,
+    }
+
+
 def test_the_figure(tidy: pd.DataFrame, tmp_path: Path, saved: list[Figure]) -> None:
     csv, svg, png = (tmp_path / f"x.{kind}" for kind in ("csv", "svg", "png"))
     make(Evidence(ARTIFACT, tidy, PARTS), csv)

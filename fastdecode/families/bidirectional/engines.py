@@ -1,0 +1,122 @@
+"""Who computes the decoder's passes: fairseq's modules as they are, or our fast Transformer."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+from torch import Tensor
+
+from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import GraphedDecoder
+from fastdecode.transformer.layers import check_supported
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+
+class Steps(Protocol):
+    """The passes of one batch of B sentences, W rows to each, with all that is kept between."""
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Feed the next group `tokens` (R, size); return the logits of its followers (R, size, V).
+
+        The tokens of a group see each other and all before them.
+        """
+
+    def keep_rows(self, rows: Tensor) -> None:
+        """Put row `rows[r]` in the place of row r."""
+
+    def keep_sentences(self, sentences: Tensor) -> None:
+        """Keep these sentences alone, with all their rows."""
+
+
+Begin = Callable[[Tensor, Tensor, int, int], Steps]
+"""Encodes sources (B, S), padded on the right, whose lengths (B) lie on the CPU.
+
+Then come the number W of rows for each, and for how many slots there has to be room.
+"""
+
+
+class EagerSteps:
+    """fairseq's own modules and caches, as its generator uses them.
+
+    The source's keys are kept once for all rows of a sentence.
+    """
+
+    def __init__(self, model: Any, sources: Tensor, lengths: Tensor, rows: int):
+        """Encode `sources` (B, S)."""
+        self._model, self._rows = model, rows
+        self._encoded = model.encoder(sources, src_lengths=lengths.to(sources.device))
+        self._seen = sources.new_empty(len(sources) * rows, 0)  # (R, t)
+        self._state: dict[str, Any] = {}
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """See Steps."""
+        self._seen = torch.cat([self._seen, tokens], dim=1)
+        logits: Tensor = self._model.decoder(self._seen, self._encoded, self._state)[0]
+        return logits
+
+    def keep_rows(self, rows: Tensor) -> None:
+        """See Steps."""
+        self._seen = self._seen[rows]
+        for layer in self._model.decoder.layers:
+            layer.self_attn.reorder_incremental_state(self._state, rows)
+
+    def keep_sentences(self, sentences: Tensor) -> None:
+        """See Steps."""
+        of_each = torch.arange(self._rows, device=sentences.device)
+        self.keep_rows((sentences[:, None] * self._rows + of_each).flatten())
+        for layer in self._model.decoder.layers:
+            layer.encoder_attn.reorder_incremental_state(self._state, sentences)
+        self._encoded = self._model.encoder.reorder_encoder_out(self._encoded, sentences)
+
+
+class FastSteps:
+    """This project's Transformer."""
+
+    def __init__(self, decoder: Decoder, memory: Memory):
+        """Go on from `memory`."""
+        self._decoder, self._memory = decoder, memory
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """See Steps."""
+        return self._decoder.step(tokens, self._memory)
+
+    def keep_rows(self, rows: Tensor) -> None:
+        """See Steps."""
+        self._memory.keep_rows(rows)
+
+    def keep_sentences(self, sentences: Tensor) -> None:
+        """See Steps."""
+        self._memory.keep_sentences(sentences)
+
+
+def eager(system: "System") -> Begin:
+    """Return how fairseq's modules begin a batch."""
+    (model,) = system.models
+    return lambda sources, lengths, rows, slots: EagerSteps(model, sources, lengths, rows)
+
+
+def fast(system: "System") -> Begin:
+    """Return how our Transformer begins a batch.
+
+    Raises UserError if the model has parts that are not built here.
+    """
+    (model,) = system.models
+    check_supported(model)
+    encoder = system.share("encoder", lambda: Encoder(model.encoder))
+    decoder = system.share("decoder", lambda: Decoder(model.decoder))
+    single = decoder
+    if system.device == "cuda":  # idle between the kernels of one sentence's steps
+        single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
+    pad = system.source.pad()
+
+    def begin(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
+        mask = None  # of padding, where there is any
+        if int(lengths.min()) < sources.shape[1]:
+            mask = (sources != pad)[:, None, None]
+        chosen = single if len(sources) == 1 else decoder
+        return FastSteps(chosen, chosen.begin(encoder(sources, mask), mask, rows, slots))
+
+    return begin

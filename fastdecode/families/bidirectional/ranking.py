@@ -1,0 +1,24 @@
+"""The tie rule: of equal scores the first comes first."""
+
+from math import inf
+
+from torch import Tensor
+
+
+def first_best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Return the K best of the last dimension of `scores` (…, n) and where they are, best first.
+
+    Of equal ones the first wins, which `topk` leaves open; only those at -inf come in any order.
+    K is cut down to n. Looking for ties waits for the device.
+    """
+    k = min(k, scores.shape[-1])
+    best, index = scores.topk(min(k + 1, scores.shape[-1]))
+    equal = (best[..., :-1] == best[..., 1:]) & (best[..., 1:] > -inf)
+    if not bool(equal.any()):  # nearly always
+        return best[..., :k], index[..., :k]
+    if bool(equal[..., k - 1 :].any()):  # the last one in equals the first one left out
+        best, index = scores.sort(dim=-1, descending=True, stable=True)
+        return best[..., :k], index[..., :k]
+    index = index[..., :k].sort(dim=-1).values
+    best, order = scores.gather(-1, index).sort(dim=-1, descending=True, stable=True)
+    return best, index.gather(-1, order)

@@ -1,0 +1,29 @@
+"""How this family is trained: our model and fold, fairseq's loss, validated by our own search."""
+
+from typing import TYPE_CHECKING
+
+from fastdecode.train.command import model_arguments, validation_arguments
+
+if TYPE_CHECKING:
+    from fastdecode.train.run import Job
+
+ARCHITECTURE = "fastdecode_folded"
+GREEDY = {"beam": 1}  # for validation
+
+
+def arguments(job: "Job") -> list[str]:
+    """Return fairseq-train's options that say what is trained; the rest is the same for all.
+
+    The paper learns the positions of pairs, whose tokens are not neighbours in the sentence
+    (section 3.1). The encoder, and a decoder of single tokens, keep their sines.
+    """
+    order = job.options["fold"]
+    return [
+        *model_arguments(job.architecture, job.joint, ARCHITECTURE),
+        *("--fold", order, "--start", job.options["start"]),
+        *([] if order == "r2l" else ["--decoder-learned-pos"]),
+        *("--task", "fastdecode", "--family", "bidirectional"),
+        *("--criterion", "fastdecode_folded"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
+        *validation_arguments(job.settings, GREEDY),
+    ]

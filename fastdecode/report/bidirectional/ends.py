@@ -1,0 +1,80 @@
+"""Table 3: n-gram precision of the first and of the last tokens of long sentences."""
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.beside import published_number
+from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.rows import of_entry
+from fastdecode.report.tables import Table
+
+ORDERS = ("1", "4")
+SINGLE, DOUBLE = "single_l2r", "double_bidir"
+DIFFERENCE = "diff"
+
+
+def cells(evidence: Evidence) -> pd.DataFrame:
+    """Return the cells: for each end of a row, precisions in percent and their difference.
+
+    Columns are named as the published ones, p1_single_l2r and so on. Precisions of ours are those
+    of fastdecode.measure.ends on lines of over 30 words: words, where the paper counts BPE tokens.
+    """
+    found = published_cells(evidence.artifact)
+    for dataset, part in evidence.parts.items():
+        here = evidence.tidy[evidence.tidy["dataset"] == dataset]
+        for row, values in evidence.artifact.rows.items():
+            for cell in _precisions(here, part, str(values["end"])):
+                found.append({"row": row, "source": "ours", "dataset": dataset, **cell})
+    return CELLS.frame(found)
+
+
+def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, Any]]:
+    for order in ORDERS:
+        values = {}
+        for name in (SINGLE, DOUBLE):
+            entry = part.entries.get(name, {}).get("reference")
+            rows = of_entry(here, part.split, entry) if entry else here.iloc[:0]
+            rows = rows[rows["metric"] == f"precision{order}_{end}/over30"]
+            if not rows.empty:
+                values[name] = 100 * fmean(rows["value"])
+                same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
+                yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
+        if len(values) == 2:
+            difference = values[DOUBLE] - values[SINGLE]
+            yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, "split": part.split}
+
+
+def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
+    """Return the table as it is printed: the published columns, and the same of each dataset."""
+    rows = list(artifact.rows)
+    table: dict[str, list[str]] = {}
+    for column, heading in artifact.labels.items():
+        table[heading] = _column(cells[cells["source"] == LABEL], rows, column, "{}")
+    for column, heading in artifact.published.items():
+        of = cells[cells["source"] == PUBLISHED]
+        table[f"published {heading}"] = _column(of, rows, column, "{:.1f}")
+    ours = cells[cells["source"] == "ours"]
+    for dataset, group in ours.groupby("dataset", sort=False):
+        for column, heading in artifact.published.items():
+            table[f"{dataset} {heading}"] = _column(group, rows, column, "{:.1f}")
+    caption = [f"{name}: {artifact.title}.", f"Published: {artifact.setting}."]
+    measured = ours[ours["what"] != ""].drop_duplicates(["dataset", "what", "split"])
+    for cell in measured.to_dict("records"):
+        caption.append(f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}.")
+    if ours.empty:
+        caption.append("Nothing of it was run here.")
+    caption += [f"Note: {note}." for note in artifact.notes]
+    return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
+
+
+def _column(cells: pd.DataFrame, rows: list[str], column: str, form: str) -> list[str]:
+    found = {
+        str(cell["row"]): published_number(cell) if cell["text"] else form.format(cell["value"])
+        for cell in cells[cells["column"] == column].to_dict("records")
+    }
+    return [found.get(row, "") for row in rows]

@@ -1,0 +1,49 @@
+import pandas as pd
+import pytest
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.bidirectional.ends import cells, printed
+from tests.report.conftest import value
+
+ARTIFACT = Artifact(
+    title="ends",
+    kind="table",
+    function="bidirectional.ends",
+    setting="WMT14",
+    labels={"end": "tokens"},
+    published={"p1_single_l2r": "1-gram, single", "p1_diff": "1-gram, difference"},
+    systems={"single_l2r": "raw/base/beam5", "double_bidir": "big/small/beam5"},
+    rows={
+        "all": {"end": "all", "p1_single_l2r": 59.8, "p1_diff": 0.1},
+        "left5": {"end": "first5", "p1_single_l2r": 53.8, "p1_diff": 0.0},
+    },
+)
+ENTRIES = {
+    "single_l2r": {"reference": "raw/base/beam5"},
+    "double_bidir": {"reference": "big/small/beam5"},
+}
+
+
+def test_precisions_of_two_systems_and_their_difference() -> None:
+    rows = [
+        value("raw/base/beam5", "precision1_all/over30", 0.5),
+        value("raw/base/beam5", "precision1_all/over30", 0.7, seed="2"),
+        value("raw/base/beam5", "precision1_all", 0.9),
+        value("big/small/beam5", "precision1_all/over30", 0.625),
+        value("raw/base/beam5", "precision1_first5/over30", 0.25),
+    ]
+    found = cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"toy": Part("test", "test", ENTRIES)}))
+    ours = found[found["source"] == "ours"].set_index(["row", "column"])["value"]
+    assert ours["all", "p1_single_l2r"] == pytest.approx(60)
+    assert ours["all", "p1_diff"] == pytest.approx(2.5)
+    assert ("left5", "p1_diff") not in ours.index
+    table = printed("x", ARTIFACT, found)
+    assert table.frame.to_dict("list") == {
+        "tokens": ["all", "first5"],
+        "published 1-gram, single": ["59.8", "53.8"],
+        "published 1-gram, difference": ["0.1", "0.0"],
+        "toy 1-gram, single": ["60.0", "25.0"],
+        "toy 1-gram, difference": ["2.5", ""],
+    }
+    assert "Ours: raw/base/beam5 on toy, test." in table.caption
