@@ -6,18 +6,18 @@ once an iteration, to learn how far each sentence has come.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 from fairseq.data import Dictionary, data_utils
 from torch import Tensor
 
-from fastdecode.drafting import Batch, Drafter, Drafts, Prefixes, build_drafter
+from fastdecode.drafting import Batch, Drafter, Drafts, build_drafter
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.eager import EagerBlockwise, EagerVerifier
 from fastdecode.families.aggressive.encoders import begin_both
 from fastdecode.families.aggressive.fast import FastBlockwise, FastVerifier
+from fastdecode.families.aggressive.growth import Growth, Trace, iterate, room_of
 from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
 
 Finish = Callable[[list[str]], str]
-
-
-@dataclass
-class Trace:
-    """What became of one sentence."""
-
-    ids: list[int] = field(default_factory=list)  # with `</s>` once it has ended
-    accepted: list[int] = field(default_factory=list)  # tokens kept, iteration by iteration
-    score: float = 0.0  # the sum of their log-probabilities by the verifier
-
-    def add(self, tokens: Sequence[float], score: float) -> None:
-        """Add what an iteration accepted."""
-        self.ids += map(int, tokens)
-        self.accepted.append(len(tokens))
-        self.score += score
 
 
 class Front:
@@ -147,7 +132,7 @@ class DraftAndVerify(Front):
         self._watch.lap("encode")
         return blocks, blocks
 
-    def _iteration(self, growth: "Growth", checks: Checks, drafts: Drafts) -> Accepted:
+    def _iteration(self, growth: Growth, checks: Checks, drafts: Drafts) -> Accepted:
         prefixes, rules = growth.prefixes, self._rules
         most = min(growth.most, self._row.block or growth.most)
         proposed = drafts.propose(prefixes, most)  # (R, n)
@@ -158,14 +143,6 @@ class DraftAndVerify(Front):
         norms = logits.logsumexp(-1)
         logits = rules.forbid(logits, prefixes.lengths, growth.limits, growth.near(tokens.shape[1]))
         return accept(proposed, logits, norms, self._row.beta, self._row.tau, rules)
-
-
-def room_of(limits: list[int]) -> int:
-    """Return the most tokens of a prefix with its draft and one more.
-
-    All rows draft as much as the one that is farthest from its limit can use.
-    """
-    return max(limits) * (2 if len(limits) > 1 else 1) + 1
 
 
 class DraftAlone(Front):
@@ -189,7 +166,7 @@ class DraftAlone(Front):
             growth, lambda growth: self._iteration(growth, drafts), drafts.keep, self._watch
         )
 
-    def _iteration(self, growth: "Growth", drafts: Drafts) -> Accepted:
+    def _iteration(self, growth: Growth, drafts: Drafts) -> Accepted:
         eos, lengths = self._rules.eos, growth.prefixes.lengths
         most = growth.most + 1  # to the last `</s>`
         proposed = drafts.propose(growth.prefixes, min(most, self._row.block or most))  # (R, n)
@@ -200,81 +177,6 @@ class DraftAlone(Front):
         ends = proposed == eos
         counts = (ends.cumsum(1) - ends.long() == 0).sum(1)  # up to the first end
         return Accepted(proposed, counts, ends.any(1), torch.zeros_like(counts).float())
-
-
-class Growth:
-    """The translations of a batch while they grow, with their numbers known to the host."""
-
-    def __init__(self, limits: list[int], device: torch.device, rules: Rules):
-        """Begin with empty translations of at most `limits` tokens."""
-        self._rules, self._host_limits = rules, limits
-        self.limits = torch.tensor(limits, device=device)  # (R)
-        tokens = torch.full((len(limits), room_of(limits) + 1), rules.eos, device=device)
-        self.prefixes = Prefixes(tokens, torch.zeros_like(self.limits), 0)
-        self._lengths = [0] * len(limits)  # as prefixes.lengths, on the host
-
-    @property
-    def most(self) -> int:
-        """How many tokens are worth drafting: up to the limit of the row that has most left."""
-        left = (limit - n for limit, n in zip(self._host_limits, self._lengths, strict=True))
-        return max(left)
-
-    def near(self, new: int) -> bool:
-        """Tell whether any of `new` places behind the prefixes is at its sentence's limit."""
-        pairs = zip(self._host_limits, self._lengths, strict=True)
-        return any(length + new > limit for limit, length in pairs)
-
-    def last(self) -> Tensor:
-        """Return the last token of each prefix (R, 1), `</s>` where it is empty."""
-        tokens, lengths = self.prefixes.tokens, self.prefixes.lengths
-        last = tokens.gather(1, (lengths - 1).clamp(min=0)[:, None])
-        return last.masked_fill(lengths[:, None] == 0, self._rules.eos)
-
-    def add(self, new: Accepted, counts: list[int]) -> None:
-        """Write accepted tokens behind the prefixes; `counts` are theirs, on the host."""
-        tokens, lengths = self.prefixes.tokens, self.prefixes.lengths
-        places = lengths[:, None] + torch.arange(new.tokens.shape[1], device=lengths.device)
-        # What stands behind the counts is overwritten later.
-        tokens = tokens.scatter(1, places, new.tokens)
-        self._lengths = [n + count for n, count in zip(self._lengths, counts, strict=True)]
-        self.prefixes = Prefixes(tokens, lengths + new.counts, max(self._lengths))
-
-    def keep(self, stay: list[int], rows: Tensor) -> None:
-        """Go on with these rows, in numbers and as a tensor, alone."""
-        self._lengths = [self._lengths[i] for i in stay]
-        self._host_limits = [self._host_limits[i] for i in stay]
-        self.limits = self.limits[rows]
-        self.prefixes = self.prefixes.keep(rows, max(self._lengths))
-
-
-def iterate(
-    growth: Growth,
-    iteration: Callable[[Growth], Accepted],
-    keep: Callable[[Tensor], None],
-    watch: Stopwatch,
-) -> list[Trace]:
-    """Repeat `iteration` until every sentence has ended; rows that have are dropped by `keep`."""
-    numbers = list(range(len(growth.limits)))  # of the sentences in the rows
-    traces = [Trace() for _ in numbers]
-    while numbers:
-        new = iteration(growth)
-        # The one look at the device: all that the host wants to know comes at once.
-        facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()], 1)
-        known = torch.cat([facts, new.tokens.double()], 1).tolist()
-        growth.add(new, [int(count) for count, *_ in known])
-        stay = []
-        for row, (count, ended, score, *tokens) in enumerate(known):
-            traces[numbers[row]].add(tokens[: int(count)], score)
-            if not ended:
-                stay.append(row)
-        if len(stay) < len(numbers):
-            numbers = [numbers[row] for row in stay]
-            if stay:
-                rows = torch.tensor(stay, device=growth.limits.device)
-                growth.keep(stay, rows)
-                keep(rows)
-        watch.lap("search")
-    return traces
 
 
 def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
