@@ -145,7 +145,7 @@ def test_a_decoder_has_to_fit_the_system(place: Place, monkeypatch: pytest.Monke
     with pytest.raises(UserError) as error:
         selection.decoder("lattice-k1")
     assert str(error.value).startswith(
-        "--decoder: lattice-k1 does not decode transformer: take one of greedy, beam5, "
+        "--decoder: lattice-k1 does not decode transformer: take one of greedy, "
     )
     assert selection.decoder(None).row == selection.configuration.decoders["greedy"]
     with pytest.raises(UserError, match="the run has none for lattice: name one of lattice-k64, "):
