@@ -27,10 +27,9 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     found: dict[str, dict[str, str]] = {}
     if artifact.function in NO_METRICS:
         return found
-    for row in (*artifact.rows, *artifact.systems):
-        chosen = (
-            choose(pattern, list(config.run.systems), decoders) for pattern in artifact.wanted(row)
-        )
+    named = [artifact.patterns(row) for row in (*artifact.rows, *artifact.systems)]
+    for row, patterns in (one for entry in named for one in entry.items()):
+        chosen = (choose(pattern, list(config.run.systems), decoders) for pattern in patterns)
         entry = next(filter(None, chosen), None)
         if entry is None:
             continue

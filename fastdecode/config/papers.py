@@ -13,7 +13,9 @@ DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
 NO_METRICS = ("artifacts.settings", "artifacts.parameters")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
-Cell = str | int | float | bool | list[str] | None
+Patterns = str | list[str]
+Cell = str | int | float | bool | list[str] | dict[str, Patterns] | None
+AT = "@"  # in the name of an entry, and of what a column measures: which of a row's several
 
 
 class Artifact(Row):
@@ -55,8 +57,9 @@ class Artifact(Row):
     rows: dict[Name, dict[str, Cell]] = Field(
         {},
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
-        "of which the first that was run counts; the target is raw or distilled; in a table of "
-        "parameters the key of the setting",
+        "of which the first that was run counts, the target a teacher, raw or distilled; or names "
+        "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
+        "of the setting",
     )
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"
@@ -92,11 +95,25 @@ class Artifact(Row):
         return None if over is None else str(over)
 
     def wanted(self, row: str) -> list[str]:
-        """Return the patterns target/system/decoder of a row or a system, the best one first."""
+        """Return the patterns of a row, whichever column they are for."""
+        return [pattern for found in self.patterns(row).values() for pattern in found]
+
+    def patterns(self, row: str) -> dict[str, list[str]]:
+        """Return entry → patterns target/system/decoder, the best first, of a row or a system.
+
+        The entry has the name of the row, or <row>@<name> for each of several.
+        """
         ours = self.systems[row] if row in self.systems else self.rows[row].get(OURS)
-        if isinstance(ours, list | tuple):
-            return [str(pattern) for pattern in ours]
-        return [str(ours)] if ours else []
+        several = ours if isinstance(ours, dict) else {"": ours} if ours else {}
+        return {
+            entry_of(row, name): [found] if isinstance(found, str) else list(map(str, found))  # type: ignore[arg-type]
+            for name, found in several.items()
+        }
+
+
+def entry_of(row: str, name: str) -> str:
+    """Return the name of one of a row's entries; without a name it is the row's own."""
+    return f"{row}{AT}{name}" if name else row
 
 
 class Claim(Row):
@@ -163,4 +180,4 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
                 yield word, kind, f"{name}.{place}"
         if artifact.function not in NO_METRICS:
             for column, metric in artifact.measured.items():
-                yield metric, "metric", f"{name}.measured.{column}"
+                yield metric.partition(AT)[0], "metric", f"{name}.measured.{column}"

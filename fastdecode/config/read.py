@@ -217,7 +217,7 @@ class Configuration:
     def _check_papers(self) -> None:
         """Check every name that the artifacts of the run's papers refer to."""
         known = {
-            "target": {RAW, DISTILLED},
+            "target": {RAW, DISTILLED, *self.systems, *self.ensembles},
             "system": set(self.systems),
             "decoder": set(self.decoders),
             "metric": set(METRICS),

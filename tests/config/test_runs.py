@@ -230,5 +230,9 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
 
 def test_the_beam_of_the_bidirectional_paper() -> None:
     run = read(CONFIG / "runs/bidirectional.yaml")
-    assert run.run.decoders == ("beam10", "beam10-optimised")
-    assert (run.decoders["beam10"].beam, run.decoders["beam10"].lenpen) == (10, 1.0)
+    for name in ("beam10", "pairs-beam10"):
+        assert name in run.run.decoders
+        row = run.decoders[name].model_dump()
+        assert (row["beam"], row["lenpen"]) == (10, 1.0)
+    settings = run.training("wmt14.en-de.bidirectional", "cmlm")  # of Mask-Predict, table 1
+    assert (settings.max_updates, settings.max_epochs, settings.lr) == (300_000, None, 1.0e-4)

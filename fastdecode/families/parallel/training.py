@@ -64,8 +64,9 @@ def arguments(job: "Job") -> list[str]:
 
 
 def _upsampling(count: int) -> list[str]:
-    positions = ["--max-source-positions", str(POSITIONS)]
-    return ["--upsample", str(count), *positions, "--max-target-positions", str(count * POSITIONS)]
+    slots = count * (POSITIONS + 1)  # decoding allows all positions to words and `</s>`
+    positions = ["--max-source-positions", str(POSITIONS), "--max-target-positions", str(slots)]
+    return ["--upsample", str(count), *positions]
 
 
 def _glancing(start: float, end: float) -> list[str]:

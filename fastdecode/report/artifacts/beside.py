@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import AT, Artifact
 from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
 from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.tables import NOT_RUN, Table, notes
@@ -33,11 +33,14 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     groups = dict(list(ours.groupby(["dataset", "column", "tier"])))
     for dataset in ours["dataset"].unique():
         for column, measured in artifact.measured.items():
-            metric = METRICS[measured]
+            word, _, which = measured.partition(AT)
+            metric = METRICS[word]
             for tier in ("", *artifact.tiers):
                 if (dataset, column, tier) in groups:
                     group = groups[dataset, column, tier]
-                    head = " ".join(filter(None, [dataset, metric.heading, _tier(tier, ours)]))
+                    head = " ".join(
+                        filter(None, [dataset, which, metric.heading, _tier(tier, ours)])
+                    )
                     table[head] = _column(group, rows, column, partial(_measured, form=metric.form))
     frame = pd.DataFrame(table, index=rows, dtype=str).fillna("")
     frame = frame.loc[:, (frame != "").any()]

@@ -9,7 +9,6 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
-from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import measured
 
@@ -32,7 +31,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
             of_tier = artifact.model_copy(update={"tiers": (tier,)})
             for name, row in artifact.rows.items():
                 found = {
-                    axis: next(measured(here, part, name, METRICS[metric], of_tier), None)
+                    axis: next(measured(here, part, name, metric, of_tier), None)
                     for axis, metric in artifact.measured.items()
                 }
                 if all(found.values()):

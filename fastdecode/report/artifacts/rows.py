@@ -1,12 +1,12 @@
 """Tables whose rows are systems with a decoder: what was measured of each, beside the published."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean, stdev
 from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import AT, Artifact, entry_of
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, published_cells
@@ -35,19 +35,21 @@ def cells(evidence: Evidence) -> pd.DataFrame:
             for column, name in artifact.measured.items():
                 found += [
                     {"row": row, "column": column, "source": "ours", "dataset": dataset, **cell}
-                    for cell in measured(here, part, row, METRICS[name], artifact)
+                    for cell in measured(here, part, row, name, artifact)
                 ]
     return CELLS.frame(found)
 
 
 def measured(
-    here: pd.DataFrame, part: Part, row: str, metric: Metric, artifact: Artifact
+    here: pd.DataFrame, part: Part, row: str, name: str, artifact: Artifact
 ) -> Iterator[dict[str, Any]]:
-    """Yield the cell of each tier in which a metric of a row was measured; quality has no tier.
+    """Yield the cell of each tier in which a row's metric `name` was measured; quality has no tier.
 
-    `here` are the tidy measurements of the part's dataset.
+    `here` are the tidy measurements of the part's dataset. A metric bleu@x is of the row's entry x,
+    and of its only one where it has no several.
     """
-    entries = part.entries.get(row, {})
+    word, _, which = name.partition(AT)
+    metric, entries = METRICS[word], _entries(part, row, which)
     if metric.kind == "quality":
         if entry := entries.get("reference") or next(iter(entries.values()), None):
             yield from _quality(here, part, entry, metric)
@@ -60,13 +62,17 @@ def measured(
         if metric.kind == "speed":
             yield cell
             continue
-        base = part.entries.get(artifact.base(row) or "", {}).get(tier)
+        base = _entries(part, artifact.base(row) or "", which).get(tier)
         over = base and speed(here, part.timed, base, tier, metric, artifact.batch)
         if base and over:
             if over["device"] != cell["device"]:
                 raise UserError(f"{entry} and {base} were timed on different devices")
             ratio = over["value"] / cell["value"]
             yield {**cell, "value": 1 / ratio if metric.inverse else ratio, "over": base}
+
+
+def _entries(part: Part, row: str, which: str) -> Mapping[str, str]:
+    return part.entries.get(entry_of(row, which)) or part.entries.get(row, {})
 
 
 def _quality(

@@ -95,6 +95,7 @@ def test_other_kinds_learn_and_are_validated(
         ("glat", {}, {"--criterion": "nat_loss", "--glance-from": "0.5", "--glance-to": "0.3"}),
         ("glat", {"glance": [0.4, 0.1]}, {"--glance-from": "0.4", "--glance-to": "0.1"}),
         ("ctc", {}, {"--upsample": "2", "--criterion": "fastdecode_ctc"}),
+        ("ctc", {}, {"--max-source-positions": "1024", "--max-target-positions": "2050"}),
         ("ctc-glat", {"upsample": 3}, {"--upsample": "3", "--glance-from": "0.5"}),
     ],
 )

@@ -117,6 +117,24 @@ def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     assert "†: the machine was disturbed" in table.caption
 
 
+def test_columns_may_be_about_different_systems(tidy: pd.DataFrame) -> None:
+    several = {"raw": "raw/base/beam5", "kd": "big/small/beam5"}
+    rows = {"slow": ARTIFACT.rows["slow"], "both": {"model": "Both", "ours": several}}
+    measured = {"a": "bleu@raw", "b": "bleu@kd", "c": "speedup@kd"}
+    artifact = ARTIFACT.model_copy(update={"rows": rows, "measured": measured})
+    assert artifact.patterns("both") == {
+        "both@raw": ["raw/base/beam5"],
+        "both@kd": ["big/small/beam5"],
+    }
+    entries = {"slow": ENTRIES["slow"], "both@raw": ENTRIES["slow"], "both@kd": ENTRIES["quick"]}
+    found = cells(Evidence(artifact, tidy, {"toy": Part("test", "test", entries)}))
+    assert [ours(found, "both", column)["value"] for column in "ab"] == [31.0, 29.0]
+    assert ours(found, "both", "c", "reference")["value"] == pytest.approx(2.0)
+    assert ours(found, "slow", "b")["value"] == 31.0  # its only one
+    frame = printed("x", artifact, found).frame
+    assert frame["toy kd BLEU"].tolist() == ["31.00", "29.00"]
+
+
 def test_a_row_may_name_another_denominator(tidy: pd.DataFrame) -> None:
     rows = {**ARTIFACT.rows, "quick": {**ARTIFACT.rows["quick"], "over": "quick"}}
     found = cells(Evidence(ARTIFACT.model_copy(update={"rows": rows}), tidy, PARTS))
