@@ -9,6 +9,7 @@ import argparse
 import numpy as np
 import torch
 
+import fastdecode.families.dag.plugin
 import fastdecode.families.lattice.plugin
 import fastdecode.families.parallel.plugin
 import fastdecode.train.task  # noqa: F401

@@ -14,7 +14,7 @@ from fastdecode.config.base import nearest
 from fastdecode.config.rows import DecoderRow, System
 from fastdecode.errors import UserError
 
-FAMILIES = ("autoregressive", "lattice", "parallel")
+FAMILIES = ("autoregressive", "dag", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
