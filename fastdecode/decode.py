@@ -57,7 +57,9 @@ class System:
     device: str = "cpu"
     precision: str = "fp32"
     assets: Path | None = None
-    """Folder of what the family needs besides: the lattice's tables."""
+    """Folder of what the family or the decoder needs besides: the lattice's tables."""
+    companions: Mapping[str, "System"] = field(default_factory=dict)
+    """Systems that decode together with this one, such as a verifier, by name."""
     _shared: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def share(self, name: str, make: Callable[[], T]) -> T:
@@ -67,10 +69,21 @@ class System:
         shared: T = self._shared[name]
         return shared
 
+    def companion(self, name: str) -> "System":
+        """Return the system `name`, which decodes with this one. Raises UserError without it."""
+        if name not in self.companions:
+            raise UserError(f"this decoder needs {name} too: load the system with its companions")
+        return self.companions[name]
+
+    def equipped(self, assets: Path | None, companions: Mapping[str, "System"]) -> "System":
+        """Return the same system with what another decoder needs besides."""
+        return replace(self, assets=assets, companions=companions)
+
     @property
     def longest(self) -> int:
         """How many BPE tokens a source line may have: one position is left for `</s>`."""
-        return min(int(model.max_positions()[0]) for model in self.models) - 1
+        own = min(int(model.max_positions()[0]) for model in self.models) - 1
+        return min([own, *(companion.longest for companion in self.companions.values())])
 
     def decoder(
         self,
@@ -98,10 +111,12 @@ def load_system(
     device: str,
     precision: str = "fp32",
     assets: Path | None = None,
+    companions: Mapping[str, Path] | None = None,
 ) -> System:
     """Load the models of `checkpoints` (several form an ensemble) with the dictionaries in `data`.
 
-    `assets` is the folder of what their family needs besides.
+    `assets` is the folder of what their decoder needs besides, `companions` are the checkpoints of
+    the systems that decode with them, by name.
 
     Raises UserError on a missing or damaged checkpoint and on a missing GPU.
     """
@@ -119,7 +134,11 @@ def load_system(
     for model in models:
         prepare(model, device, precision)
     words = task.source_dictionary, task.target_dictionary
-    return System(models, *words, device, precision, assets)
+    others = {
+        name: load_system([path], data, device, precision)
+        for name, path in (companions or {}).items()
+    }
+    return System(models, *words, device, precision, assets, others)
 
 
 def prepare(model: Any, device: str, precision: str) -> None:

@@ -11,7 +11,6 @@ from fastdecode.config.base import merge, nearest, read_yaml
 from fastdecode.config.read import RAW, Configuration, Model
 from fastdecode.config.rows import DecoderRow
 from fastdecode.errors import UserError
-from fastdecode.families import assets
 
 DEFINITIONS = Path(__file__).parents[2] / "config"
 
@@ -61,12 +60,8 @@ class Selection:
     checkpoints: list[Path]  # several: an ensemble
     data: Path  # holds the dictionaries
     codes: Path  # holds the BPE codes
-    assets: Path | None  # holds what the family needs besides
-
-    @property
-    def family(self) -> str:
-        """Return the system's family."""
-        return self.configuration.family_of[self.system]
+    models: list[Model]  # of the checkpoints
+    arguments: argparse.Namespace
 
     @property
     def text(self) -> dict[str, Any]:
@@ -75,28 +70,52 @@ class Selection:
         keys = ("source", "target", "lowercase", "pretokenised")
         return {**{key: getattr(corpus, key) for key in keys}, "codes": self.codes}
 
-    def decoder(self, name: str | None) -> DecoderRow:
-        """Return the row of a decoder, by default of the run's first that fits the system.
+    def decoder(self, name: str | None) -> "Chosen":
+        """Return a decoder, by default the run's first that fits the system.
 
-        Raises UserError if there is none of this name or it is of another family.
+        Raises UserError if there is none of this name, it does not fit, or what it needs besides
+        the system is not there.
         """
-        known, family = self.configuration.decoders, self.configuration.family_of
-        fitting = [decoder for decoder in known if family[decoder] == self.family]
+        config = self.configuration
+        fitting = [decoder for decoder in config.decoders if config.fits(decoder, self.system)]
         if name is None:
-            chosen = [decoder for decoder in self.configuration.run.decoders if decoder in fitting]
+            chosen = [decoder for decoder in config.run.decoders if decoder in fitting]
             if not chosen:
                 raise UserError(
                     f"--decoder: the run has none for {self.system}: name one of "
                     f"{', '.join(fitting)}"
                 )
-            return known[chosen[0]]
-        _check("--decoder", name, known)
+            return self._equipped(chosen[0])
+        _check("--decoder", name, config.decoders)
         if name not in fitting:
             raise UserError(
-                f"--decoder: {name} decodes systems of the family {family[name]}, and "
-                f"{self.system} is {self.family}: take one of {', '.join(fitting)}"
+                f"--decoder: {name} does not decode {self.system}: take one of {', '.join(fitting)}"
             )
-        return known[name]
+        return self._equipped(name)
+
+    def _equipped(self, name: str) -> "Chosen":
+        """Return a decoder with what it needs besides, which must be there."""
+        config, results, model = self.configuration, self.arguments.results, self.models[0]
+        needed = config.assets(self.system, name)
+        folder = results / model.dataset / model.target / needed[0] if needed else None
+        companions = {
+            other: results / one.folder / "checkpoint.pt"
+            for other, one in config.companions(model, name).items()
+        }
+        files = [folder / file for file in needed[1]] if folder and needed else []
+        for path in (*files, *companions.values()):
+            _must_exist(path, self.arguments)
+        return Chosen(config.family_of[name], config.decoders[name], folder, companions)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A decoder; the paths exist."""
+
+    family: str
+    row: DecoderRow
+    assets: Path | None  # holds what it needs besides
+    companions: dict[str, Path]  # checkpoints of the systems that decode with the chosen one
 
 
 def select(arguments: argparse.Namespace) -> Selection:
@@ -115,26 +134,27 @@ def select(arguments: argparse.Namespace) -> Selection:
     _check("--dataset of this run (others: --configfile)", dataset, configuration.run.datasets)
     models = _models(configuration, dataset, arguments.system, arguments.seed)
     checkpoints = [arguments.results / model.folder / "checkpoint.pt" for model in models]
-    target, system = arguments.system.split("/")
-    needed = assets(configuration.family_of[system])
-    folder = arguments.results / dataset / target / needed[0] if needed else None
     selection = Selection(
         configuration,
         dataset,
-        system,
+        arguments.system.split("/")[1],
         checkpoints,
         arguments.results / dataset / RAW / "bin",
         arguments.results / dataset / "bpe",
-        folder,
+        models,
+        arguments,
     )
-    besides = [folder / name for name in needed[1]] if folder and needed else []
-    for path in (*checkpoints, selection.data, selection.codes / "codes.source", *besides):
-        if not path.exists():
-            raise UserError(
-                f"{path} does not exist yet: make it with `{_snakemake(path, arguments)}`"
-                f"{_trained(arguments.results, models[0])}"
-            )
+    trained = _trained(arguments.results, models[0])
+    for path in (*checkpoints, selection.data, selection.codes / "codes.source"):
+        _must_exist(path, arguments, trained)
     return selection
+
+
+def _must_exist(path: Path, arguments: argparse.Namespace, more: str = "") -> None:
+    """Raise UserError, which says how to make it and ends with `more`, if there is no `path`."""
+    if not path.exists():
+        command = _snakemake(path, arguments)
+        raise UserError(f"{path} does not exist yet: make it with `{command}`{more}")
 
 
 def _models(config: Configuration, dataset: str, name: str, seed: int | None) -> list[Model]:

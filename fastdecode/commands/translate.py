@@ -168,8 +168,7 @@ class Translator:
 
     def __init__(self, selection: Selection, arguments: argparse.Namespace):
         """Load the system. Raises UserError if decoder, device and precision do not fit it."""
-        row, family = selection.decoder(arguments.decoder), selection.family
-        run = selection.configuration.run
+        chosen, run = selection.decoder(arguments.decoder), selection.configuration.run
         device = arguments.device or run.device
         if device == "cpu" and run.precision in ("fp16", "bf16"):
             raise UserError(
@@ -184,10 +183,13 @@ class Translator:
         if arguments.threads:
             torch.set_num_threads(arguments.threads)
         system = decode.load_system(
-            selection.checkpoints, selection.data, device, run.precision, selection.assets
+            *(selection.checkpoints, selection.data, device, run.precision),
+            *(chosen.assets, chosen.companions),
         )
         self._text = Text(**selection.text)
-        self._decode = system.decoder(family, row.model_dump(), self._text.target_text)
+        self._decode = system.decoder(
+            chosen.family, chosen.row.model_dump(), self._text.target_text
+        )
         self._batches, self._longest, self._nothing = decode.batches, system.longest, decode.NOTHING
         self.lines = self.too_long = 0
 

@@ -1,7 +1,7 @@
 """Read a run's configuration with the definitions it selects, and resolve what each model is."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus, Download
 from fastdecode.config.rows import (
+    Assets,
     Dataset,
     DecoderRow,
     Ensemble,
@@ -19,7 +20,7 @@ from fastdecode.config.rows import (
     Training,
 )
 from fastdecode.errors import UserError
-from fastdecode.families import decoder_row, system_row
+from fastdecode.families import assets, decoder_row, system_row
 
 RAW = "raw"
 # Names of folders in results/, which no row may have.
@@ -142,6 +143,19 @@ class Configuration:
         for name, ensemble in self.ensembles.items():
             where = f"systems/{self.family_of[name]}.yaml: ensembles.{name}.system"
             self._known(ensemble.system, self.systems, where)
+        for name, system in self.systems.items():
+            where = f"systems/{self.family_of[name]}.yaml: systems.{name}"
+            self._check_companions(system.companions, where)
+
+    def _check_companions(self, names: Iterable[str], where: str) -> None:
+        """Check that these systems exist and need no further ones, so that none needs itself."""
+        for name in names:
+            self._known(name, self.systems, f"{where}: companion")
+            if further := self.systems[name].companions:
+                raise UserError(
+                    f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
+                    "system that is trained alone"
+                )
 
     @cached_property
     def downloads(self) -> dict[str, Download]:
@@ -183,6 +197,9 @@ class Configuration:
                     f"{where}: decoders: none of them decodes {system}: add one of "
                     f"config/systems/{self.family_of[system]}.yaml"
                 )
+            for decoder in self.decoders_of(system):
+                companions = self.decoders[decoder].companions(self.systems[system])
+                self._check_companions(companions, f"{where}: {decoder} of {system}")
         for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
             self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
         for model in self.models():
@@ -196,6 +213,8 @@ class Configuration:
                 f'{where}: "{entry}" is not among what this run trains and decodes: '
                 "take one of its systems and decoders"
             )
+        if not self.fits(decoder, system):
+            raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
         if self.decoders[decoder].tier != tier:
             raise UserError(
                 f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
@@ -248,12 +267,35 @@ class Configuration:
             return [Model(dataset, RAW, ensemble.system, seed) for seed in ensemble.seeds]
         return [Model(dataset, RAW, target, self.run.seeds[0])]
 
+    def companions(self, model: Model, decoder: str | None = None) -> dict[str, Model]:
+        """Return the other models that are needed to train `model`, or to decode it, by system."""
+        row = self.systems[model.system]
+        names = self.decoders[decoder].companions(row) if decoder else row.companions
+        return {name: replace(model, system=name) for name in names}
+
+    def assets(self, system: str, decoder: str | None = None) -> Assets | None:
+        """Return what is needed beside models to train `system`, or to decode it."""
+        own = self.decoders[decoder].assets if decoder else None
+        return own or assets(self.family_of[system])
+
     def models(self) -> list[Model]:
-        """Return every model the run trains, its teachers included, each once."""
+        """Return every model the run trains, teachers and companions included, each once.
+
+        What a training needs comes before it.
+        """
         wanted: dict[Model, None] = {}
-        for model in self.selected():
-            wanted |= dict.fromkeys(self.teachers(model.dataset, model.target))
+
+        def want(model: Model) -> None:
+            needed = self.teachers(model.dataset, model.target)
+            for other in (*needed, *self.companions(model).values()):
+                want(other)
             wanted[model] = None
+
+        for model in self.selected():
+            want(model)
+            for decoder in self.decoders_of(model.system):
+                for other in self.companions(model, decoder).values():
+                    want(other)
         return list(wanted)
 
     def targets(self, dataset: str) -> list[str]:
@@ -262,8 +304,14 @@ class Configuration:
 
     def decoders_of(self, system: str) -> list[str]:
         """Return the decoders of the run that fit `system`."""
-        family = self.family_of[system]
-        return [name for name in self.run.decoders if self.family_of[name] == family]
+        return [name for name in self.run.decoders if self.fits(name, system)]
+
+    def fits(self, decoder: str, system: str) -> bool:
+        """Tell whether `decoder` decodes `system`, which may be an ensemble."""
+        one = self.ensembles[system].system if system in self.ensembles else system
+        row = self.decoders[decoder]
+        families = row.families or (self.family_of[decoder],)
+        return self.family_of[one] in families and row.fits(self.systems[one])
 
     def denominators(self) -> dict[str, str | None]:
         """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.
@@ -273,7 +321,8 @@ class Configuration:
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
-        fast = (name for name in self.run.decoders if self.twin(name) == decoder)
+        system = model.split("/")[1]
+        fast = (name for name in self.decoders_of(system) if self.twin(name) == decoder)
         found = next((f"{model}/{name}" for name in fast), None)
         return {"reference": over.reference, "optimised": over.optimised or found}
 

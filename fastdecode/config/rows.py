@@ -15,6 +15,7 @@ Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
 Scenario = Literal["S1", "Smax"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
+Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
 
 
 class Training(Row):
@@ -116,6 +117,11 @@ class System(Row):
     )
     training: dict[str, object] = Field({}, description="training settings of this system")
 
+    @property
+    def companions(self) -> tuple[str, ...]:
+        """Other systems whose checkpoints its training needs: same dataset, target and seed."""
+        return ()
+
 
 class Ensemble(Row):
     """Several seeds of one system that distil together."""
@@ -135,6 +141,27 @@ class DecoderRow(Row):
     def precision(self, run: str) -> str:
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
         return run
+
+    def fits(self, system: System) -> bool:
+        """Tell whether this decodes `system`, a row of `families`: a run leaves the rest out.
+
+        By default a decoder fits all systems of its families.
+        """
+        return True
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families whose systems it decodes; none named: its own."""
+        return ()
+
+    @property
+    def assets(self) -> Assets | None:
+        """What it needs beside models; None: what the system's training needs (`ASSETS`)."""
+        return None
+
+    def companions(self, system: System) -> tuple[str, ...]:
+        """Return other systems that decode with `system`: same dataset, target and seed."""
+        return ()
 
     @property
     def twin_key(self) -> dict[str, object]:

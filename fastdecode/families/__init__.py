@@ -3,7 +3,8 @@
 A room holds at least `rows.py`, with the configuration rows `System` and `Decoder`; `training.py`,
 whose `arguments` say to fairseq-train what is trained; and `decoders.py`, whose `build` makes a
 decoder of a row and a loaded system. What registers with fairseq is imported by `plugin.py`, if the
-room has one. No room imports another.
+room has one. A room whose training needs files besides (the lattice's tables) names them in
+`rows.ASSETS`, and a decoder that needs others in its row. No room imports another.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from fastdecode.config.base import nearest
-from fastdecode.config.rows import DecoderRow, System
+from fastdecode.config.rows import Assets, DecoderRow, System
 from fastdecode.errors import UserError
 
 FAMILIES = ("autoregressive", "dag", "lattice", "parallel")
@@ -37,9 +38,9 @@ def _rows(family: str) -> Any:
     return import_module(f"{__name__}.{family}.rows")
 
 
-def assets(family: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return what the family needs beside its models: a folder of the target, and its files."""
-    found: tuple[str, tuple[str, ...]] | None = getattr(_rows(family), "ASSETS", None)
+def assets(family: str) -> Assets | None:
+    """Return what the family's systems need to be trained: a folder of the target, its files."""
+    found: Assets | None = getattr(_rows(family), "ASSETS", None)
     return found
 
 

@@ -51,7 +51,7 @@ def _measure(entry: Entry, bench: Bench) -> list[dict[str, Any]]:
     """Load and translate in this process: see measure_memory."""
     torch.set_num_threads(1)
     start = resident("VmRSS")
-    system = bench.load(entry)
+    system = bench.equip(entry, {})
     decode, _ = build(entry, system, bench.text, staged=False)
     batches = bench.workload(system.longest, "S1").batches
     if "Smax" in bench.settings.scenarios:

@@ -1,7 +1,7 @@
 """Time trained systems: load them, build what is timed, choose the lines, start the clock."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class Entry:
     family: str
     settings: Mapping[str, Any]  # the decoder's row
     checkpoint: str
-    assets: str | None = None  # folder of what the family needs besides
+    assets: str | None = None  # folder of what the decoder needs besides
+    companions: Mapping[str, str] = field(default_factory=dict)  # checkpoints, by system
 
     @property
     def name(self) -> str:
@@ -58,10 +59,19 @@ class Bench:
     precision: str  # of the loaded models
     settings: Latency
 
-    def load(self, entry: Entry) -> System:
-        """Load the model of an entry."""
-        assets = Path(entry.assets) if entry.assets else None
-        return load_system([Path(entry.checkpoint)], self.data, self.device, self.precision, assets)
+    def load(self, checkpoint: str) -> System:
+        """Load a model."""
+        return load_system([Path(checkpoint)], self.data, self.device, self.precision)
+
+    def equip(self, entry: Entry, loaded: dict[str, System]) -> System:
+        """Return the system of an entry; models come from `loaded`, or get there, by checkpoint."""
+        for checkpoint in (entry.checkpoint, *entry.companions.values()):
+            if checkpoint not in loaded:
+                loaded[checkpoint] = self.load(checkpoint)
+        return loaded[entry.checkpoint].equipped(
+            Path(entry.assets) if entry.assets else None,
+            {name: loaded[checkpoint] for name, checkpoint in entry.companions.items()},
+        )
 
     def workload(self, longest: int, scenario: Scenario) -> Workload:
         """Choose what is translated of the lines that have at most `longest` BPE tokens."""
@@ -79,11 +89,9 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
     On a CPU the stages are those of the timed translations. On a GPU a stopwatch would slow them
     down, so there they come from one more repeat with decoders of their own.
     """
-    systems: dict[str, System] = {}
-    for entry in entries:
-        if entry.checkpoint not in systems:
-            systems[entry.checkpoint] = bench.load(entry)
-    chosen = bench.workload(min(system.longest for system in systems.values()), scenario)
+    loaded: dict[str, System] = {}
+    systems = {entry.name: bench.equip(entry, loaded) for entry in entries}
+    chosen = bench.workload(min(system.longest for system in loaded.values()), scenario)
     batches = {size: list(map(bench.raw, some)) for size, some in chosen.batches.items()}
     cuda = bench.device == "cuda"
     labels: dict[str, dict[str, Any]] = {}
@@ -91,7 +99,7 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
     def timed(staged: bool, repeats: int) -> list[Series]:
         calls = {}
         for entry in entries:
-            decode, read = build(entry, systems[entry.checkpoint], bench.text, staged)
+            decode, read = build(entry, systems[entry.name], bench.text, staged)
             calls[entry.name] = decode
             labels[entry.name] = {**entry.labels, "bytes_per_pass": read}
         synchronise = synchroniser(bench.device)

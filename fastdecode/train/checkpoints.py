@@ -200,7 +200,7 @@ def read_seen(work: Path) -> dict[int, dict[str, float]]:
 def forget_paths(state: dict[str, Any]) -> None:
     """Blank the paths that fairseq wrote into `state`: equal trainings give equal files."""
     cfg = state["cfg"]
-    paths = {"data", "save_dir", "user_dir", "log_file", "assets"}
+    paths = {"data", "save_dir", "user_dir", "log_file", "assets", "companions"}
     for section in (cfg["checkpoint"], cfg["task"], cfg["common"], vars(cfg["model"])):
         section.update(dict.fromkeys(paths & set(section), ""))
 

@@ -16,9 +16,26 @@ def keyed_integers(ids: Tensor, high: int, seed: int, update: int) -> Tensor:
     return torch.tensor(numbers, device=ids.device)
 
 
+def keyed_uniforms(ids: Tensor, count: int, seed: int, update: int) -> Tensor:
+    """Return numbers in [0, 1): (B, count) in fp64 for the example ids (B), on their device.
+
+    The n-th number of an example depends on n, not on `count`: padding changes nothing.
+    """
+    key = _mix(_mix(seed) ^ update)
+    of_example = _mix_all(ids ^ _signed(key))  # (B)
+    mixed = _mix_all(of_example[:, None] ^ torch.arange(count, device=ids.device))
+    uniforms: Tensor = _shifted(mixed, 11).double() / 2**53
+    return uniforms
+
+
+def keyed_seed(example: int, seed: int, update: int) -> int:
+    """Return a seed of 63 bits for a generator of random numbers."""
+    return _mix(_mix(_mix(seed) ^ update) ^ example) >> 1
+
+
 def keyed_generator(example: int, seed: int, update: int) -> torch.Generator:
     """Return a generator of random numbers for one example, on the CPU."""
-    return torch.Generator().manual_seed(_mix(_mix(_mix(seed) ^ update) ^ example) >> 1)
+    return torch.Generator().manual_seed(keyed_seed(example, seed, update))
 
 
 def _mix(number: int) -> int:
@@ -27,3 +44,20 @@ def _mix(number: int) -> int:
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & WORD
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & WORD
     return number ^ (number >> 31)
+
+
+def _mix_all(numbers: Tensor) -> Tensor:
+    """Do what `_mix` does to every number of an int64 tensor, which holds the 64 bits as signed."""
+    numbers = numbers + _signed(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ _shifted(numbers, 30)) * _signed(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ _shifted(numbers, 27)) * _signed(0x94D049BB133111EB)
+    return numbers ^ _shifted(numbers, 31)
+
+
+def _shifted(numbers: Tensor, bits: int) -> Tensor:
+    """Shift to the right, zeros coming in, whatever the sign."""
+    return (numbers >> bits) & (2 ** (64 - bits) - 1)
+
+
+def _signed(number: int) -> int:
+    return number - 2**64 if number >= 2**63 else number

@@ -44,6 +44,7 @@ class Job:
 
     options: Mapping[str, Any] = field(default_factory=dict)  # the row of the system
     assets: Path | None = None  # folder of what the family needs besides
+    companions: Mapping[str, Path] = field(default_factory=dict)  # checkpoints by system
 
     def arguments(self) -> list[str]:
         """Return fairseq's options but for paths."""
@@ -53,7 +54,10 @@ class Job:
         ]
 
     def key(self) -> str:
-        """Return a hash of all that decides the result but the data; it names the work folder."""
+        """Return a hash of all that decides the result but the data; it names the work folder.
+
+        Companions are data: another checkpoint of theirs empties the folder.
+        """
         decisive = [*self.arguments(), self.settings.model_dump()]
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
 
@@ -71,7 +75,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     work = out / f"work-{job.key()}"
     work.mkdir(parents=True, exist_ok=True)
     with _alone(work):
-        _empty_for_other_data(work, job.data)
+        _empty_for_other_data(work, job)
         averaged = work / "averaged.pt"
         if not checkpoints.is_whole(averaged):
             candidates = _train_to_the_end(job, work)
@@ -113,11 +117,11 @@ def check_device(device: str) -> None:
             )
 
 
-def _empty_for_other_data(work: Path, data: Path) -> None:
-    """Empty the work folder if it was filled from other data than that in the folder `data`."""
-    files = sorted(f for f in data.iterdir() if f.suffix in {".bin", ".idx", ".txt"})
+def _empty_for_other_data(work: Path, job: Job) -> None:
+    """Empty the work folder if it was filled from other data or companions than the job's."""
+    files = sorted(f for f in job.data.iterdir() if f.suffix in {".bin", ".idx", ".txt"})
     digest = hashlib.sha256()
-    for file in files:
+    for file in (*files, *(path for _, path in sorted(job.companions.items()))):
         digest.update(file.read_bytes())
     stamp = work / "data.sha256"
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
@@ -170,6 +174,9 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
     """Run fairseq-train, collecting checkpoints as they come."""
     words = command.fairseq_train(job.arguments(), job.data, job.source, job.target, work)
     words += ["--assets", str(job.assets)] if job.assets else []
+    if job.companions:
+        named = {name: str(path) for name, path in job.companions.items()}
+        words += ["--companions", json.dumps(named)]
     environment = os.environ | command.environment(job.settings.threads)
     log = work / "train.log"
     with log.open("ab") as output:  # written by the child itself: nothing is lost if we are killed

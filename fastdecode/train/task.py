@@ -23,10 +23,17 @@ class DecodingConfig(TranslationConfig):  # type: ignore[misc]
 
     family: str = field(default="", metadata={"help": "room below fastdecode/families"})
     assets: str = field(default="", metadata={"help": "folder of what the family needs besides"})
+    companions: str = field(
+        default="", metadata={"help": "checkpoints of other systems that training needs, as JSON"}
+    )
 
 
 class DecodesItself:
-    """What a task inherits, before fairseq's, to translate with a decoder of its family."""
+    """What a task inherits, before fairseq's, to translate with a decoder of its family.
+
+    `cfg.companions` tells a model that is built for training where the checkpoints of others lie;
+    it is empty where a trained model is loaded.
+    """
 
     cfg: Any
     src_dict: Dictionary

@@ -1,15 +1,16 @@
 """Which system is meant: each mistake is one line that says what there is."""
 
+import shutil
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from fastdecode.commands.selection import Selection, add_selection, select
 from fastdecode.errors import UserError
+from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.families.lattice.rows import Decoder as LatticeDecoder
 from tests.commands.conftest import Place
 
 SYSTEM = ("--system", "raw/transformer")
@@ -25,35 +26,49 @@ def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
     selection = selected(place, *SYSTEM)
     raw = place.results / "numbers/raw"
     assert selection.checkpoints == [raw / "transformer/seed1/checkpoint.pt"]
-    assert (selection.data, selection.family) == (raw / "bin", "autoregressive")
+    assert selection.data == raw / "bin"
     assert selection.text == {
         **{"source": "en", "target": "de", "lowercase": True, "pretokenised": False},
         "codes": place.results / "numbers/bpe",
     }
-    greedy, beam10 = (selection.decoder(name).model_dump()["beam"] for name in (None, "beam10"))
-    assert (greedy, beam10) == (1, 10)  # the run's first; any that is defined
+    greedy, beam10 = (selection.decoder(name) for name in (None, "beam10"))
+    assert greedy.family == "autoregressive"
+    beams = [chosen.row.model_dump()["beam"] for chosen in (greedy, beam10)]
+    assert beams == [1, 10]  # the run's first; any that is defined
+    assert (greedy.assets, greedy.companions) == (None, {})
     named = selected(place, *SYSTEM, "--dataset", "numbers", "--seed", "1")
     assert named.checkpoints == selection.checkpoints
 
 
-def test_what_a_family_needs_besides_must_be_there(
+def test_the_files_that_a_decoder_needs_besides_must_be_there(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert selected(place, *SYSTEM).assets is None
-    needed = ("lattice", ("tables", "lengths.json"))
-    monkeypatch.setattr("fastdecode.commands.selection.assets", lambda family: needed)
-    with pytest.raises(UserError, match="numbers/raw/lattice/tables does not exist yet"):
-        selected(place, *SYSTEM)
-    folder = place.results / "numbers/raw/lattice"
+    needed = ("lm", ("5gram.binary", "vocabulary"))
+    monkeypatch.setattr(Decoder, "assets", property(lambda row: needed if row.beam > 1 else None))
+    selection = selected(place, *SYSTEM)
+    assert selection.decoder("greedy").assets is None
+    with pytest.raises(UserError, match=r"numbers/raw/lm/5gram.binary does not exist yet: make"):
+        selection.decoder("beam5")
+    folder = place.results / "numbers/raw/lm"
     folder.mkdir()
     try:
         for name in needed[1]:
             (folder / name).touch()
-        assert selected(place, *SYSTEM).assets == folder
+        assert selection.decoder("beam5").assets == folder
     finally:
-        for name in needed[1]:
-            (folder / name).unlink()
-        folder.rmdir()
+        shutil.rmtree(folder)
+
+
+def test_the_systems_that_decode_with_another_must_be_there(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {1: ("transformer-big",), 5: ("transformer-6-1",)}
+    monkeypatch.setattr(Decoder, "companions", lambda row, system: names[row.beam])
+    selection = selected(place, *SYSTEM)
+    found = place.results / "numbers/raw/transformer-big/seed1/checkpoint.pt"
+    assert selection.decoder("greedy").companions == {"transformer-big": found}
+    with pytest.raises(UserError, match=r"raw/transformer-6-1/seed1/checkpoint.pt does not exist"):
+        selection.decoder("beam5")
 
 
 def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
@@ -125,21 +140,15 @@ def test_a_configfile_that_is_no_mapping(place: Place, tmp_path: Path) -> None:
         selected(place, *SYSTEM, "--configfile", str(tmp_path / "list.yaml"))
 
 
-def test_a_decoder_of_another_family_does_not_fit(place: Place) -> None:
+def test_a_decoder_has_to_fit_the_system(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     selection = selected(place, *SYSTEM)
-    config: Any = SimpleNamespace(
-        decoders={"greedy": "row of greedy", "viterbi": "row of viterbi"},
-        family_of={"greedy": "autoregressive", "viterbi": "lattice", "scorer": "lattice"}
-        | {"transformer": "autoregressive"},
-        run=SimpleNamespace(decoders=["greedy"]),
-    )
-    selection = replace(selection, configuration=config)
     with pytest.raises(UserError) as error:
-        selection.decoder("viterbi")
-    assert str(error.value) == (
-        "--decoder: viterbi decodes systems of the family lattice, and transformer is "
-        "autoregressive: take one of greedy"
+        selection.decoder("lattice-k1")
+    assert str(error.value).startswith(
+        "--decoder: lattice-k1 does not decode transformer: take one of greedy, beam5, "
     )
-    assert selection.decoder(None) == "row of greedy"
-    with pytest.raises(UserError, match="--decoder: the run has none for scorer: name one of vit"):
-        replace(selection, system="scorer").decoder(None)
+    assert selection.decoder(None).row == selection.configuration.decoders["greedy"]
+    with pytest.raises(UserError, match="the run has none for lattice: name one of lattice-k64, "):
+        replace(selection, system="lattice").decoder(None)
+    monkeypatch.setattr(LatticeDecoder, "families", ("autoregressive",))
+    assert selection.decoder("lattice-k1").family == "lattice"

@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from fastdecode.config import read as read_module
+from fastdecode.config import rows
 from fastdecode.config.base import merge
 from fastdecode.config.read import Architecture, Configuration, Model
+from fastdecode.config.rows import Assets
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder, System
 
@@ -191,6 +193,150 @@ def test_a_decoder_fits_the_systems_of_its_family(folder: Path) -> None:
     assert read(folder).decoders_of("student") == ["greedy", "beam5"]
     assert read(folder).decoders_of("curious") == ["odd"]
     assert read(folder).family_of["curious"] == "other"
+
+
+class Drafter(System):
+    """A system that is trained with another one."""
+
+    verifier: str | None = None
+
+    @property
+    def companions(self) -> tuple[str, ...]:
+        return (self.verifier,) if self.verifier else ()
+
+
+class Draft(Decoder):
+    """A decoder that needs another system and files, and decodes another family."""
+
+    verifier: str | None = None
+    lm: bool = False
+    other: bool = False
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        return ("left",) if self.other else ()
+
+    @property
+    def assets(self) -> Assets | None:
+        return ("lm", ("5gram.binary",)) if self.lm else None
+
+    def companions(self, system: System) -> tuple[str, ...]:
+        return (self.verifier,) if self.verifier else system.companions
+
+
+@pytest.fixture
+def drafting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The definitions with a family that drafts; its systems need the assets of a lattice."""
+    monkeypatch.setattr(read_module, "decoder_row", lambda family: Draft)
+    monkeypatch.setattr(read_module, "system_row", lambda family: Drafter)
+    needed = {"draft": ("tables", ("counts",))}
+    monkeypatch.setattr(read_module, "assets", needed.get)
+    systems = {"drafter": {"verifier": "student"}, "other-drafter": {"verifier": "curious"}}
+    decoders = {
+        **{"alone": {}, "with-lm": {"lm": True}, "with-teacher": {"verifier": "teacher"}},
+        "on-left": {"verifier": "student", "other": True},
+    }
+    write(folder, {"systems/draft.yaml": {"systems": systems, "decoders": decoders}})
+    return folder
+
+
+def drafts(folder: Path, *decoders: str, **changes: Any) -> Configuration:
+    run = {"systems": ["raw/teacher", "teacher/drafter"], "decoders": ["greedy", *decoders]}
+    return read(folder, **{"seeds": [7], **run, **changes})
+
+
+def test_companions_are_trained_before_what_needs_them(drafting: Path) -> None:
+    config = drafts(drafting, "alone")
+    drafter, student = (Model("talks.8k", "teacher", name, 7) for name in ("drafter", "student"))
+    assert config.companions(drafter) == config.companions(drafter, "alone") == {"student": student}
+    assert config.models() == [Model("talks.8k", "raw", "teacher", 7), student, drafter]
+    assert config.companions(student) == config.companions(student, "greedy") == {}
+    assert student not in config.selected()
+
+
+def test_companions_of_decoders_are_trained_too(drafting: Path) -> None:
+    config = drafts(drafting, "with-teacher")
+    drafter = Model("talks.8k", "teacher", "drafter", 7)
+    teacher = Model("talks.8k", "teacher", "teacher", 7)
+    assert config.companions(drafter, "with-teacher") == {"teacher": teacher}
+    assert config.models()[-2:] == [drafter, teacher]
+    assert len(config.models()) == len(set(config.models())) == 4
+
+
+def test_a_decoder_may_need_files_that_training_does_not(drafting: Path) -> None:
+    config = drafts(drafting, "alone", "with-lm")
+    family, own = ("tables", ("counts",)), ("lm", ("5gram.binary",))
+    assert config.assets("drafter") == config.assets("drafter", "alone") == family
+    assert config.assets("drafter", "with-lm") == own
+    assert config.assets("student") is config.assets("student", "greedy") is None
+
+
+def test_a_decoder_may_be_for_the_systems_of_another_family(drafting: Path) -> None:
+    config = drafts(drafting, "alone", "on-left", systems=["raw/teacher", "teacher/drafter"])
+    assert config.decoders_of("drafter") == ["alone"]
+    assert config.decoders_of("teacher") == ["greedy", "on-left"]
+    assert config.assets("teacher", "on-left") is None  # what the system's family needs
+    verifier = Model("talks.8k", "raw", "student", 7)
+    assert verifier in config.models()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            {"systems": {"drafter": {"verifier": "studnet"}}},
+            'systems/draft.yaml: systems.drafter: companion: there is no "studnet"; did you mean '
+            '"student"?',
+        ),
+        (
+            {"systems": {"drafter": {"verifier": "drafter"}}},
+            "systems.drafter: its companion drafter needs drafter itself: name a system that is",
+        ),
+        (
+            {"systems": {"drafter": {"verifier": "other-drafter"}}},
+            "systems.drafter: its companion other-drafter needs curious itself",
+        ),
+        (
+            {"decoders": {"alone": {"verifier": "techer"}}},
+            'config.yaml: alone of drafter: companion: there is no "techer"; did you mean "teach',
+        ),
+    ],
+)
+def test_companions_that_cannot_be_are_refused(
+    drafting: Path, rows: dict[str, Any], message: str
+) -> None:
+    family = yaml.safe_load((drafting / "systems/draft.yaml").read_text())
+    write(drafting, {"systems/draft.yaml": merge(family, rows)})
+    with pytest.raises(UserError) as error:
+        drafts(drafting, "alone")
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+class Picky(Decoder):
+    """Decodes systems that say nothing of their layers."""
+
+    def fits(self, system: rows.System) -> bool:
+        return system.layers is None
+
+
+def test_a_decoder_may_be_picky(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        *(read_module, "decoder_row", lambda family: Picky if family == "left" else Decoder)
+    )
+    only_teacher = {"systems": ["raw/teacher"]}
+    config = read(folder, **only_teacher)
+    assert config.decoders_of("teacher") == ["greedy", "beam5"]
+    assert config.decoders_of("student") == []
+    assert config.fits("beam5", "teacher-x2")  # as its members
+    assert not config.fits("odd", "teacher-x2")
+    assert fault(folder) == (
+        "config.yaml: decoders: none of them decodes student: add one of config/systems/left.yaml"
+    )
+
+
+def test_a_speed_up_is_over_a_decoder_that_fits(folder: Path) -> None:
+    message = fault(folder, speedup_over=over("raw/teacher/odd"))
+    assert "speedup_over.reference: odd does not decode teacher: take one that does" in message
 
 
 def test_sizes_follow_the_role_on_the_dataset(folder: Path) -> None:

@@ -1,11 +1,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from fastdecode.decode import System
+from fastdecode.errors import UserError
 from fastdecode.measure import timing
 from fastdecode.measure.latency import DoesNotFit
 from fastdecode.measure.timing import Bench, Entry, build, time_decoders
@@ -18,9 +21,9 @@ Entries = Callable[..., Entry]
 def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
     bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded: list[Entry] = []
+    loaded: list[str] = []
     load = Bench.load
-    monkeypatch.setattr(Bench, "load", lambda self, e: loaded.append(e) or load(self, e))
+    monkeypatch.setattr(Bench, "load", lambda self, path: loaded.append(path) or load(self, path))
     timings = time_decoders([entry("greedy"), entry("beam2", beam=2)], bench, "S1")
     assert len(loaded) == 1  # the checkpoint of both
     assert [(one.decoder, one.batch) for one in timings.measured] == [
@@ -41,6 +44,22 @@ def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
         assert 0.5 * whole < sum(one.stages.values()) <= whole
 
 
+def test_a_model_is_loaded_once_whoever_decodes_with_it(bench: Bench, entry: Entries) -> None:
+    alone, other = entry("greedy"), entry("draft")
+    checkpoint = alone.checkpoint
+    other = replace(other, assets="/folder", companions={"verifier": checkpoint})
+    loaded: dict[str, System] = {}
+    systems = [bench.equip(one, loaded) for one in (alone, other)]
+    assert list(loaded) == [checkpoint]
+    assert (systems[0].assets, dict(systems[0].companions)) == (None, {})
+    assert systems[1].assets == Path("/folder")
+    assert systems[1].companion("verifier").models is systems[1].models is systems[0].models
+    made = systems[0].share("what both lay out", lambda: object())
+    assert systems[1].share("what both lay out", lambda: object()) is made
+    with pytest.raises(UserError, match="this decoder needs verifier too: load the system with"):
+        systems[0].companion("verifier")
+
+
 def test_a_sweep(bench: Bench, entry: Entries) -> None:
     timings = time_decoders([entry()], bench, "Smax")
     assert [(one.batch, len(one.samples)) for one in timings.measured] == [(2, 3 * 2), (4, 2 * 2)]
@@ -56,6 +75,9 @@ class Pretended:
 
     def __init__(self) -> None:
         self.watches: list[Stopwatch] = []
+
+    def equipped(self, assets: Any, companions: Any) -> "Pretended":
+        return self
 
     def decoder(self, family: str, settings: Any, finish: Any, watch: Stopwatch) -> Any:
         self.watches.append(watch)
@@ -75,7 +97,7 @@ def test_on_a_gpu_the_stages_are_timed_apart(
     waits: list[int] = []
     system = Pretended()
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
-    monkeypatch.setattr(Bench, "load", lambda self, e: system)
+    monkeypatch.setattr(Bench, "load", lambda self, path: system)
     timings = time_decoders([entry()], replace(bench, device="cuda"), "S1")
     (measured,), (staged,) = timings.measured, timings.staged
     assert not measured.stages and len(measured.samples) == 3 * 2

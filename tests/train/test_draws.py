@@ -2,7 +2,8 @@ from collections import Counter
 
 import torch
 
-from fastdecode.train.draws import keyed_generator, keyed_integers
+from fastdecode.train import draws
+from fastdecode.train.draws import keyed_generator, keyed_integers, keyed_uniforms
 
 
 def test_a_draw_depends_on_seed_update_and_example_alone() -> None:
@@ -24,3 +25,29 @@ def test_draws_are_even_and_leave_the_global_state_alone() -> None:
     assert all(900 < counts[value] < 1100 for value in range(3))
     assert 0.45 < sum(rands) / 500 < 0.55
     assert len(set(rands)) == 500
+
+
+def test_numbers_of_a_batch_are_those_of_its_examples() -> None:
+    ids = torch.tensor([3, 2**40, 7, 3])
+    drawn = keyed_uniforms(ids, 50, seed=1, update=5)
+    assert torch.equal(drawn[0], drawn[3])
+    assert torch.equal(keyed_uniforms(ids[1:2], 20, 1, 5)[0], drawn[1, :20])
+    for seed, update in ((2, 5), (1, 6), (5, 1)):
+        assert not torch.equal(keyed_uniforms(ids, 50, seed, update), drawn)
+
+
+def test_numbers_are_even_and_apart() -> None:
+    drawn = keyed_uniforms(torch.arange(200), 100, seed=1, update=1)
+    assert drawn.min() >= 0 and drawn.max() < 1
+    counts = (drawn * 10).long().flatten().bincount(minlength=10)
+    assert counts.min() > 1800 and counts.max() < 2200
+    assert len(set(drawn.flatten().tolist())) == 20000
+    for one, other in ((drawn[:, 1:], drawn[:, :-1]), (drawn[1:], drawn[:-1])):
+        correlation = torch.corrcoef(torch.stack((one.flatten(), other.flatten())))[0, 1]
+        assert abs(correlation) < 0.03
+
+
+def test_a_tensor_is_scattered_as_its_numbers() -> None:
+    numbers = [0, 1, 2**63 - 1, -1, -(2**63), 123456789012345]
+    mixed = draws._mix_all(torch.tensor(numbers)).tolist()
+    assert [number % 2**64 for number in mixed] == [draws._mix(n % 2**64) for n in numbers]

@@ -284,6 +284,24 @@ def test_other_data_empties_the_folder(
     assert (work_folder(tiny_job(), out) / "train.log").read_text().count("done training") == 1
 
 
+def test_other_companions_empty_the_folder_too(
+    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
+) -> None:
+    fake("sys.exit(sys.argv[sys.argv.index('--companions') + 1])")
+    verifier = tmp_path / "verifier.pt"
+    verifier.write_bytes(b"first")
+    job = replace(tiny_job(), companions={"verifier": verifier})
+    assert job.key() == tiny_job().key()
+    lines = []
+    for content in (b"first", b"first", b"second"):
+        verifier.write_bytes(content)
+        with pytest.raises(UserError):
+            train(job, tmp_path, {})
+        lines.append((work_folder(job, tmp_path) / "train.log").read_text().splitlines())
+    assert lines[0] == [f'{{"verifier": "{verifier}"}}']  # as fairseq gets it
+    assert list(map(len, lines)) == [1, 2, 1]
+
+
 def test_two_trainings_cannot_share_a_folder(tiny_job: MakeJob, tmp_path: Path) -> None:
     work = work_folder(tiny_job(), tmp_path)
     work.mkdir()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from fastdecode.config.read import RAW, Configuration, Model
 from fastdecode.errors import UserError
-from fastdecode.families import assets
 
 RESULTS = "results"
 MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
@@ -64,18 +63,29 @@ def training_text(wildcards, side):
     return f"{RESULTS}/{wildcards.dataset}/{wildcards.target}/train.target.gz"
 
 
-def assets_of(dataset, target, system):
-    """Return the folder of what a system's family needs beside its models, or None."""
-    needed = assets(CONFIG.family_of[system])
-    return f"{RESULTS}/{dataset}/{target}/{needed[0]}" if needed else None
+def model_of(wildcards):
+    """Return the model of which a file is made."""
+    names = wildcards.dataset, wildcards.target, wildcards.system
+    return Model(*names, int(wildcards.seed))
 
 
-def asset_files(dataset, target, system):
+def assets_of(model, decoder=None):
+    """Return the folder of what a model needs besides, to be trained or decoded, or None."""
+    needed = CONFIG.assets(model.system, decoder)
+    return f"{RESULTS}/{model.dataset}/{model.target}/{needed[0]}" if needed else None
+
+
+def asset_files(model, decoder=None):
     """Return the files in that folder."""
-    folder, needed = assets_of(dataset, target, system), assets(
-        CONFIG.family_of[system]
-    )
+    needed = CONFIG.assets(model.system, decoder)
+    folder = assets_of(model, decoder)
     return [f"{folder}/{name}" for name in needed[1]] if needed else []
+
+
+def companions_of(model, decoder=None):
+    """Return the checkpoints of what a model is trained or decoded with, by system."""
+    found = CONFIG.companions(model, decoder)
+    return {name: model_file(one, "checkpoint.pt") for name, one in found.items()}
 
 
 def provenance_of(wildcards, **more):

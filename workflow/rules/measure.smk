@@ -100,13 +100,19 @@ def timed(dataset, tier=None):
             "family": CONFIG.family_of[name],
             "settings": CONFIG.decoders[name].model_dump(),
             "checkpoint": model_file(model, "checkpoint.pt"),
-            "assets": assets_of(dataset, model.target, model.system),
+            "assets": assets_of(model, name),
+            "companions": companions_of(model, name),
         }
         for model in CONFIG.selected()
         if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
         for name in CONFIG.decoders_of(model.system)
         if tier in (None, CONFIG.decoders[name].tier)
     ]
+
+
+def entry_model(dataset, entry):
+    """Return the model of an entry."""
+    return Model(dataset, *(entry[key] for key in ("target", "system", "seed")))
 
 
 def checkpoints(dataset, tier=None):
@@ -116,7 +122,8 @@ def checkpoints(dataset, tier=None):
         for entry in timed(dataset, tier)
         for path in (
             entry["checkpoint"],
-            *asset_files(dataset, entry["target"], entry["system"]),
+            *entry["companions"].values(),
+            *asset_files(entry_model(dataset, entry), entry["decoder"]),
         )
     ]
     return list(dict.fromkeys(files))

@@ -4,7 +4,8 @@
 rule train_system:
     input:
         data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
-        assets=lambda w: asset_files(w.dataset, w.target, w.system),
+        assets=lambda w: asset_files(model_of(w)),
+        companions=lambda w: list(companions_of(model_of(w)).values()),
     output:
         checkpoint=f"{MODEL}/checkpoint.pt",
         curve=f"{MODEL}/curve.csv",
@@ -23,7 +24,8 @@ rule train_system:
         family=lambda w: CONFIG.family_of[w.system],
         architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
         options=lambda w: CONFIG.systems[w.system].model_dump(),
-        assets=lambda w: assets_of(w.dataset, w.target, w.system),
+        assets=lambda w: assets_of(model_of(w)),
+        companions=lambda w: companions_of(model_of(w)),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         device=CONFIG.run.device,
         provenance=provenance_of,

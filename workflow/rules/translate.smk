@@ -14,7 +14,8 @@ rule translate_split:
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
-        assets=lambda w: asset_files(w.dataset, w.target, w.system),
+        assets=lambda w: asset_files(model_of(w), w.decoder),
+        companions=lambda w: list(companions_of(model_of(w), w.decoder).values()),
     output:
         f"{MODEL}/{{split}}.{{decoder}}.jsonl.gz",
     resources:
@@ -25,7 +26,8 @@ rule translate_split:
         decoder=lambda w: CONFIG.decoders[w.decoder].model_dump(),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
-        assets=lambda w: assets_of(w.dataset, w.target, w.system),
+        assets=lambda w: assets_of(model_of(w), w.decoder),
+        companions=lambda w: companions_of(model_of(w), w.decoder),
         provenance=lambda w: provenance_of(
             w, precision=CONFIG.decoders[w.decoder].precision(CONFIG.run.precision)
         ),

@@ -23,6 +23,7 @@ job = Job(
     device=params.device,
     options=params.options,
     assets=Path(params.assets) if params.assets else None,
+    companions={name: Path(path) for name, path in params.companions.items()},
 )
 with clear_errors():
     origin = provenance(decoder=None, **names)

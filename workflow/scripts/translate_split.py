@@ -21,6 +21,7 @@ with clear_errors():
         params.device,
         params.precision,
         Path(params.assets) if params.assets else None,
+        {name: Path(path) for name, path in params.companions.items()},
     )
     decoder = system.decoder(params.family, params.decoder, text.target_text)
     lines = list(read_lines(Path(snakemake.input.lines)))
