@@ -24,8 +24,7 @@ def keyed_uniforms(ids: Tensor, count: int, seed: int, update: int) -> Tensor:
     key = _mix(_mix(seed) ^ update)
     of_example = _mix_all(ids ^ _signed(key))  # (B)
     mixed = _mix_all(of_example[:, None] ^ torch.arange(count, device=ids.device))
-    uniforms: Tensor = _shifted(mixed, 11).double() / 2**53
-    return uniforms
+    return _shifted(mixed, 11).double() / (1 << 53)
 
 
 def keyed_seed(example: int, seed: int, update: int) -> int:
@@ -56,7 +55,7 @@ def _mix_all(numbers: Tensor) -> Tensor:
 
 def _shifted(numbers: Tensor, bits: int) -> Tensor:
     """Shift to the right, zeros coming in, whatever the sign."""
-    return (numbers >> bits) & (2 ** (64 - bits) - 1)
+    return (numbers >> bits) & ((1 << (64 - bits)) - 1)
 
 
 def _signed(number: int) -> int:
