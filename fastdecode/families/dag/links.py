@@ -30,8 +30,29 @@ def log_softmax(logits: Tensor, allowed: Tensor) -> Tensor:
     return some.log_softmax(-1).masked_fill(~allowed, -inf)
 
 
+def softmax_links(query: Tensor, key: Tensor, sizes: Tensor) -> Tensor:
+    """Return log softmax(QKᵀ/√d) (B, L, L) of `query` and `key` (B, L, d) (equation 2)."""
+    logits = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
+    return log_softmax(logits.float(), later(sizes, query.shape[1]))
+
+
+def gated_links(query: Tensor, key: Tensor, gates: Tensor, sizes: Tensor) -> Tensor:
+    """Return log Σ_h g_h · softmax(Q_h K_hᵀ/√(d/h)) (B, L, L), g being softmax(`gates`) (B, L, h).
+
+    `query` and `key` (B, L, d) hold the heads side by side.
+    """
+    count = gates.shape[-1]
+    query, key = heads(query, count), heads(key, count)
+    logits = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5  # (B, h, L, L)
+    allowed = later(sizes, query.shape[2])
+    each = log_softmax(logits.float(), allowed[:, None])
+    mixed = each + gates.float().log_softmax(-1).transpose(1, 2)[..., None]
+    # Where no link may be, all heads say -inf, and the sum of nothing has no gradient.
+    return mixed.masked_fill(~allowed[:, None], 0.0).logsumexp(1).masked_fill(~allowed, -inf)
+
+
 class Links(nn.Module):
-    """E = softmax(QKᵀ/√d) with Q = V·W_Q, K = V·W_K (equation 2)."""
+    """The paper's: one softmax, with Q = V·W_Q and K = V·W_K."""
 
     def __init__(self, width: int):
         """Take the width d of the vertices' states."""
@@ -41,22 +62,18 @@ class Links(nn.Module):
 
     def forward(self, states: Tensor, sizes: Tensor) -> Tensor:
         """Return log E (B, L, L) for `states` (B, L, d) of graphs of `sizes` (B)."""
-        query, key = self.query(states), self.key(states)
-        logits = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
-        return log_softmax(logits.float(), later(sizes, states.shape[1]))
+        return softmax_links(self.query(states), self.key(states), sizes)
 
 
 class GatedLinks(nn.Module):
     """What the authors' code has instead: heads of links, mixed by a gate at every vertex.
 
-    Queries, keys and gates see the state and a position of their own, learned apart:
-    E = Σ_h g_h · softmax(Q_h K_hᵀ/√(d/h)).
+    Queries, keys and gates see the state and a position of their own, learned apart.
     """
 
     def __init__(self, width: int, count: int, positions: int):
         """Take the width of states, the number of heads, and the vertices of the largest graph."""
         super().__init__()
-        self.count = count
         self.positions = nn.Embedding(positions, width)
         nn.init.normal_(self.positions.weight, std=STD)
         self.query = _linear(2 * width, width)
@@ -67,14 +84,7 @@ class GatedLinks(nn.Module):
         """See Links."""
         positions = self.positions.weight[: states.shape[1]].expand_as(states)
         seen = torch.cat([states, positions], dim=-1)
-        query, key = (heads(part(seen), self.count) for part in (self.query, self.key))
-        logits = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5  # (B, H, L, L)
-        gates = self.gate(seen).float().log_softmax(-1).transpose(1, 2)[..., None]  # (B, H, L, 1)
-        allowed = later(sizes, states.shape[1])
-        each = log_softmax(logits.float(), allowed[:, None])
-        # Of links that are not there all heads say -inf, whose sum has no gradient either.
-        mixed = (each + gates).masked_fill(~allowed[:, None], 0.0).logsumexp(1)
-        return mixed.masked_fill(~allowed, -inf)
+        return gated_links(self.query(seen), self.key(seen), self.gate(seen), sizes)
 
 
 def _linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:

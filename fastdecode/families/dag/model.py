@@ -4,7 +4,7 @@ A Transformer whose decoder turns L = λ · S blank vertices into a graph: at ev
 distribution over tokens (equation 3) and one over the vertices behind it (equation 2).
 """
 
-from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -14,12 +14,11 @@ from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import Tensor
 
 from fastdecode.families.dag.framing import blank_vertices, graph_sizes
+from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import GatedLinks, Links
 from fastdecode.families.dag.training import ARCHITECTURE
 
 LONGEST_SOURCE = 256  # with its frame: up to here a source gets its λ vertices for every token
-
-Reveal = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 @register_model(ARCHITECTURE)
@@ -54,24 +53,23 @@ class GraphModel(TransformerModel):  # type: ignore[misc]
         return decoder
 
     def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor, reveal: Reveal | None = None
+        self, src_tokens: Tensor, src_lengths: Tensor, glance: Glance | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return logits (B, L, V), links (B, L, L) and sizes (B) of the graphs of some sources.
 
-        With `reveal`, the decoder runs twice, with the same dropout: `reveal(logits, links, sizes,
-        vertices)` gets the first graph, which has no gradient, and its input, and returns the
-        second one's input.
+        With a `glance` the decoder runs twice: what the first pass, without gradient, says of blank
+        vertices decides what the second one sees of the target.
         """
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
         sizes = self.decoder.sizes(src_lengths)
         vertices = blank_vertices(sizes, self.decoder.dictionary)
-        if reveal:
-            devices = [src_tokens.device] if src_tokens.device.type == "cuda" else []
-            with torch.no_grad(), torch.random.fork_rng(devices):
-                logits, links = self.decoder(vertices, encoded, sizes)
-                vertices = reveal(logits, links, sizes, vertices)
-                del logits, links  # before the second ones are made
-        return *self.decoder(vertices, encoded, sizes), sizes
+        if glance:
+            with torch.no_grad(), glance.dropout():
+                first = self.decoder(vertices, encoded, sizes)
+            vertices = glance.look(*first, sizes, vertices)
+            del first  # before the second one is made
+        with glance.dropout() if glance else nullcontext():
+            return *self.decoder(vertices, encoded, sizes), sizes
 
 
 class GraphDecoder(TransformerDecoder):  # type: ignore[misc]

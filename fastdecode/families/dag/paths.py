@@ -24,6 +24,13 @@ TOLERANCE = 1e-4  # of a sum's relative difference between the steps that it is 
 FORGET = 1e-30  # of a step's mass: less is 0, since a CPU is slow with the smallest numbers
 
 
+def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
+    wanted = targets[:, None].expand(-1, logits.shape[1], -1)  # (B, L, M)
+    scores = logits.gather(2, wanted).float() - logits.float().logsumexp(-1, keepdim=True)
+    return scores.transpose(1, 2)
+
+
 def log_likelihood(
     tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -60,7 +67,7 @@ def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> 
     room = int((sizes - lengths).max())  # by how much the band is wider than one vertex
     scores = tokens.new_full((count, sentences, vertices), float("-inf"))
     scores[0, :, 0] = tokens[:, 0, 0]
-    for i in range(1, count):
+    for i in range(1, min(count, vertices)):
         before, here = slice(i - 1, i + room), slice(i, i + room + 1)
         sums = scores[i - 1, :, before, None] + links[:, before, here]
         scores[i, :, here] = sums.amax(1) + tokens[:, i, here]
@@ -139,7 +146,7 @@ def _scaled(
     scales = torch.ones_like(tops)
     scales[0] = f[0, :, 0]
     f[0, :, 0] = 1.0
-    for i in range(1, count):
+    for i in range(1, min(count, vertices)):
         before, here = step(i)
         mass = torch.bmm(f[i - 1, :, None, before], edges[:, before, here])[:, 0]
         mass *= chances[i, :, here]
@@ -150,7 +157,7 @@ def _scaled(
     g[-1] = ends[-1, :, None] * allowed[:, -1]
     ahead = torch.zeros_like(chances)  # P_i ⊙ g_i
     scales_back = torch.ones_like(tops)
-    for i in range(count - 1, 0, -1):
+    for i in range(min(count, vertices) - 1, 0, -1):
         before, here = step(i)
         torch.mul(chances[i], g[i], out=ahead[i])
         mass = torch.bmm(edges[:, before, here], ahead[i, :, here, None])[..., 0]

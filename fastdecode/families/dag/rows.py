@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import Assets, DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
+LANGUAGE_MODEL = "5gram.binary"
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -84,6 +85,12 @@ class Decoder(DecoderRow):
     def tier(self) -> Tier:
         """As for every family: eager mode is the reference."""
         return "reference" if self.engine == "eager" else "optimised"
+
+    @property
+    def assets(self) -> Assets | None:
+        """The language model, where it is asked."""
+        asked = self.search == "beam" and self.lm_weight > 0
+        return ("lm", (LANGUAGE_MODEL,)) if asked else None
 
     @property
     def twin_key(self) -> dict[str, object]:

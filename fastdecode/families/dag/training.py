@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 ARCHITECTURE = "fastdecode_dag"
 TASK = "fastdecode_dag"
 CRITERION = "fastdecode_dag"
+ANNEALED = 2 / 3  # of a training, after which glancing stays as it is: 200,000 of 300,000
 LOOKAHEAD = {"search": "lookahead"}  # for validation, as in the paper
 
 
@@ -24,7 +25,7 @@ def arguments(job: "Job") -> list[str]:
         *("--criterion", CRITERION),
         *("--marginalise", job.options["marginalise"]),
         *("--glancing", job.options["glancing"]),
-        *("--glancing-from", str(first), "--glancing-to", str(last)),
+        *("--glance-from", str(first), "--glance-to", str(last), "--glance-over", str(ANNEALED)),
         *(["--fix-revealed"] if job.options["fix_revealed"] else []),
         *(["--divide-by-length"] if job.options["divide_by_length"] else []),
         *validation_arguments(job.settings, LOOKAHEAD),
