@@ -120,10 +120,11 @@ class _Prefixes:
         number = len(self.tokens)
         self.parents.append(parent)
         self.tokens.append(token)
-        if number == len(self.length):
-            grow = lambda array: np.concatenate([array, np.zeros_like(array)])  # noqa: E731
-            self.length, self.total = grow(self.length), grow(self.total)
-            self.language = grow(self.language)
+        if number == len(self.length):  # the arrays are full: double them
+            self.length, self.total, self.language = (
+                np.concatenate([array, np.zeros_like(array)])
+                for array in (self.length, self.total, self.language)
+            )
         self.length[number] = self.length[parent] + 1
         if self._model:
             gained, state = self._model.score(self._states[parent], token)

@@ -46,12 +46,13 @@ class GraphDecoder:
         self._row, self._finish, self._watch = row, finish, watch
         self._device = next(model.parameters()).device
         self._model: Any = model.decoder
+        self._vertices: Vertices | None = None
         if row.engine == "fastdecode":
             check_supported(model)
             self._encoder: Any = system.share("encoder", lambda: Encoder(model.encoder))
             self._vertices = system.share("vertices", lambda: Vertices(model.decoder))
         else:
-            self._encoder, self._vertices = model.encoder, None
+            self._encoder = model.encoder
         self._shortlist = Shortlist(system.target, self._tokens_wanted(), row.temperature)
         self._limits = Limits(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight

@@ -11,7 +11,6 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-
 Found = tuple[list[int], float]  # tokens without the frame, score
 
 

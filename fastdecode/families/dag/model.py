@@ -65,9 +65,9 @@ class GraphModel(TransformerModel):  # type: ignore[misc]
         vertices = blank_vertices(sizes, self.decoder.dictionary)
         if glance:
             with torch.no_grad(), glance.dropout():
-                first = self.decoder(vertices, encoded, sizes)
-            vertices = glance.look(*first, sizes, vertices)
-            del first  # before the second one is made
+                logits, links = self.decoder(vertices, encoded, sizes)
+            vertices = glance.look(logits, links, sizes, vertices)
+            del logits, links  # before the second ones are made
         with glance.dropout() if glance else nullcontext():
             return *self.decoder(vertices, encoded, sizes), sizes
 

@@ -31,7 +31,7 @@ def naive_beam_search(
             gained, state = model.score(state, token)
             language += gained
         total = log(reached[beam]) if reached[beam] else -inf
-        return (total + limits.gamma * language) / len(beam) ** limits.alpha
+        return float((total + limits.gamma * language) / len(beam) ** limits.alpha)
 
     for here in range(vertices - 1):
         by_length: dict[int, list[Prefix]] = defaultdict(list)

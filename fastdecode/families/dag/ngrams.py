@@ -1,6 +1,7 @@
-"""The n-gram language model that a beam search asks, token by token, through KenLM (Heafield 2011)."""
+"""The language model that a beam search asks, token by token: KenLM's (Heafield 2011)."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from math import log
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ class NGrams:
         Raises UserError if there is none, if it is damaged, or if KenLM is not installed.
         """
         try:
-            import kenlm
+            kenlm: Any = import_module("kenlm")
         except ImportError:
             raise UserError(
                 f"a language model is queried with KenLM: pip install {KENLM} (it compiles, and "

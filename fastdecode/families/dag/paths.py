@@ -38,7 +38,7 @@ def log_likelihood(
 
     Arguments as for naive.sum_paths; no target may be longer than its graph.
     """
-    total, trusted = _Sum.apply(tokens, links, lengths, sizes)
+    total, trusted = _Sum.apply(tokens, links, lengths, sizes)  # type: ignore[no-untyped-call]
     if not bool(trusted.all()):
         again = ~trusted
         total = total.masked_scatter(
@@ -128,7 +128,7 @@ def _scaled(
 
     The gradients of those that are not to be trusted are 0.
     """
-    sentences, count, vertices = tokens.shape
+    _, count, vertices = tokens.shape
     room = int((sizes - lengths).max())
     allowed = band(lengths, sizes, count, vertices)
     there = torch.arange(count, device=lengths.device)[:, None] < lengths  # (M, B)
@@ -189,7 +189,7 @@ def _scaled(
 
 
 def _probabilities(tokens: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """Return P_i / max P_i (M, B, L), 0 where not `allowed`, and the logarithms of maxima (M, B)."""
+    """Return P_i / max P_i (M, B, L), 0 where not `allowed`, and the maxima's logarithms (M, B)."""
     scores = tokens.masked_fill(~allowed, float("-inf")).transpose(0, 1)
     tops = scores.amax(2)
     tops = tops.where(tops.isfinite(), 0.0)

@@ -53,7 +53,7 @@ def nucleus(chances: Tensor, draw: Tensor, top_p: float) -> Tensor:
 
     Only the likeliest that together have a share `top_p` are drawn, always the likeliest one.
     """
-    best, order = chances.sort(1, descending=True, stable=True)
+    best, order = chances.sort(dim=1, descending=True, stable=True)
     before = best.cumsum(1) - best
     kept = best.masked_fill(before >= top_p, 0.0)
     kept[:, 0] = best[:, 0]
@@ -62,4 +62,5 @@ def nucleus(chances: Tensor, draw: Tensor, top_p: float) -> Tensor:
     index = torch.searchsorted(sums, goal, right=True).clamp(max=sums.shape[1] - 1)
     # A goal at the very end of the sums may fall behind the last one that is kept.
     index = index.minimum((kept > 0).sum(1, keepdim=True).clamp(min=1) - 1)
-    return order.gather(1, index)[:, 0]
+    chosen: Tensor = order.gather(1, index)[:, 0]
+    return chosen

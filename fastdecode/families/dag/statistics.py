@@ -22,7 +22,8 @@ def passing(links: Tensor, sizes: Tensor) -> Tensor:
     first = unit[:, :1].expand(len(edges), -1, -1)
     found = torch.linalg.solve_triangular(unit - edges.transpose(1, 2), first, upper=False)
     place = torch.arange(edges.shape[1], device=sizes.device)
-    return found[..., 0].masked_fill(place >= sizes[:, None], 0.0)
+    passed: Tensor = found[..., 0].masked_fill(place >= sizes[:, None], 0.0)
+    return passed
 
 
 def token_probabilities(logits: Tensor, sizes: Tensor) -> Tensor:
@@ -37,7 +38,7 @@ def main_edges(links: Tensor, share: float = 0.8) -> Tensor:
 
     That is as few as possible, and with them the one that goes over the share.
     """
-    best, order = links.exp().sort(2, descending=True, stable=True)
+    best, order = links.exp().sort(dim=2, descending=True, stable=True)
     kept = (best.cumsum(2) - best < share) & (best > 0)
     return torch.zeros_like(kept).scatter(2, order, kept)
 
@@ -67,7 +68,8 @@ def path_counts(edges: Tensor, sizes: Tensor) -> Tensor:
     last = unit[sizes - 1][..., None]
     before = torch.linalg.solve_triangular(unit - steps.transpose(1, 2), first, upper=False)
     behind = torch.linalg.solve_triangular(unit - steps, last, upper=True)
-    return (before * behind)[..., 0]
+    counts: Tensor = (before * behind)[..., 0]
+    return counts
 
 
 def best_assignment_accuracy(
@@ -78,7 +80,7 @@ def best_assignment_accuracy(
     lengths: Tensor,
     sizes: Tensor,
 ) -> tuple[int, int]:
-    """Return how many target tokens are predicted at their vertex on the best path, and of how many.
+    """Return how many target tokens are predicted at their vertex on the best path; of how many.
 
     `tokens` (B, M, L) are log P(y_i | vertex u) of `targets` (B, M), `predicted` (B, L) the
     likeliest tokens. Table 2; the frame is not counted. Targets may not be longer than graphs.
