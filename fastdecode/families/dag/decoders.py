@@ -53,7 +53,8 @@ class GraphDecoder:
             self._vertices = system.share("vertices", lambda: Vertices(model.decoder))
         else:
             self._encoder = model.encoder
-        self._shortlist = Shortlist(system.target, self._tokens_wanted(), row.temperature)
+        temperature = row.temperature if row.search == "sample" else None
+        self._shortlist = Shortlist(system.target, self._tokens_wanted(), temperature)
         self._limits = Limits(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )

@@ -26,15 +26,15 @@ class Graph:
     """(B, L, K) their log-probabilities; -inf where a vertex has no more tokens."""
     sizes: Tensor
     """(B) vertices of each."""
-    masses: Tensor
-    """(B, L) log Σ P(token)^(1/t) over all tokens, for the temperature t that was asked for."""
+    masses: Tensor | None = None
+    """(B, L) log Σ P(token)^(1/t) over all that may be written, if asked for, at temperature t."""
 
 
 class Shortlist:
     """Finds the likeliest tokens of vertices, from logits that come in parts."""
 
-    def __init__(self, dictionary: Dictionary, count: int, temperature: float = 1.0):
-        """Find `count` of them; `temperature` is for the masses of a Graph."""
+    def __init__(self, dictionary: Dictionary, count: int, temperature: float | None = None):
+        """Find `count` of them, and masses for the `temperature`, if any."""
         self._bos, self._eos = dictionary.bos(), dictionary.eos()
         self._never = [dictionary.bos(), dictionary.pad(), dictionary.eos()]
         self._count, self._temperature = count, temperature
@@ -46,28 +46,30 @@ class Shortlist:
         """
         columns = zip(*map(self._part, parts), strict=True)
         shape = links.shape[:2]
-        norms, first, last, masses, words, scores = (
+        first, last, words, scores, masses = (
             torch.cat(column).unflatten(0, shape) for column in columns
         )
-        scores = scores - norms[..., None]
-        masses = masses - norms / self._temperature
-        vertex = torch.arange(shape[1], device=sizes.device)
-        ends = ((vertex == 0, self._bos, first), (vertex == sizes[:, None] - 1, self._eos, last))
-        for here, word, logits in ends:
-            here = here.expand(shape)
+        place = torch.arange(shape[1], device=sizes.device)
+        for here, word, score in (
+            ((place == 0).expand(shape), self._bos, first),
+            (place == sizes[:, None] - 1, self._eos, last),
+        ):
             words = words.masked_fill(here[..., None], word)
             scores = scores.masked_fill(here[..., None], float("-inf"))
-            scores[..., 0] = scores[..., 0].where(~here, logits - norms)
-            masses = masses.where(~here, (logits - norms) / self._temperature)
-        return Graph(links.float(), words, scores, sizes, masses)
+            scores[..., 0] = torch.where(here, score, scores[..., 0])
+            masses = torch.where(here, score / (self._temperature or 1.0), masses)
+        return Graph(
+            links.float(), words, scores, sizes, None if self._temperature is None else masses
+        )
 
     def _part(self, logits: Tensor) -> tuple[Tensor, ...]:
+        """Return of some rows the scores of `<s>` and `</s>`; tokens, their scores; the mass."""
         logits = logits.float()
-        norms = logits.logsumexp(-1)
-        first, last = logits[:, self._bos].clone(), logits[:, self._eos].clone()
+        norms = logits.logsumexp(-1, keepdim=True)
+        first, last = (logits[:, word] - norms[:, 0] for word in (self._bos, self._eos))
         logits[:, self._never] = float("-inf")
-        masses = norms
-        if self._temperature != 1.0:
-            masses = (logits / self._temperature).logsumexp(-1)
         best, words = logits.topk(min(self._count, logits.shape[1] - len(self._never)))
-        return norms, first, last, masses, words, best
+        masses = first
+        if self._temperature is not None:
+            masses = ((logits - norms) / self._temperature).logsumexp(-1)
+        return first, last, words, best - norms, masses

@@ -20,6 +20,7 @@ def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> lis
     `draws` (B, L) are uniform random numbers, one for each step. `graph` has its masses for this
     temperature, and NUCLEUS tokens at a vertex, or all.
     """
+    assert graph.masses is not None
     sentences, _, count = graph.words.shape
     rows = torch.arange(sentences, device=draws.device)
     last = graph.sizes - 1
