@@ -11,8 +11,6 @@ from torch import Tensor, nn
 
 from fastdecode.transformer.layers import heads
 
-STD = 0.02  # of weights in the beginning, as BERT's
-
 
 def later(sizes: Tensor, width: int) -> Tensor:
     """Return (B, L, L), true where a link from row to column may be; `sizes` is (B)."""
@@ -75,7 +73,7 @@ class GatedLinks(nn.Module):
         """Take the width of states, the number of heads, and the vertices of the largest graph."""
         super().__init__()
         self.positions = nn.Embedding(positions, width)
-        nn.init.normal_(self.positions.weight, std=STD)
+        nn.init.normal_(self.positions.weight, std=width**-0.5)
         self.query = _linear(2 * width, width)
         self.key = _linear(2 * width, width)
         self.gate = _linear(2 * width, count)
@@ -89,7 +87,7 @@ class GatedLinks(nn.Module):
 
 def _linear(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
     layer = nn.Linear(inputs, outputs, bias=bias)
-    nn.init.normal_(layer.weight, std=STD)
+    nn.init.xavier_uniform_(layer.weight)
     if bias:
         nn.init.zeros_(layer.bias)
     return layer

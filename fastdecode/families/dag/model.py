@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerDecoder, TransformerModel, base_architecture
-from fairseq.modules.transformer_sentence_encoder import init_bert_params
+from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
 from fastdecode.families.dag.framing import blank_vertices, graph_sizes
@@ -40,17 +40,11 @@ class GraphModel(TransformerModel):  # type: ignore[misc]
         parser.add_argument("--links", choices=["softmax", "gated"], help="what links come from")
 
     @classmethod
-    def build_encoder(cls, args: Any, src_dict: Any, embed_tokens: Any) -> Any:
-        """Return fairseq's encoder; its weights begin as BERT's."""
-        return super().build_encoder(args, src_dict, embed_tokens).apply(init_bert_params)
-
-    @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "GraphDecoder":
-        """Return the decoder; its weights begin as BERT's."""
+        """Return the decoder."""
         vertices = int(args.graph_factor * LONGEST_SOURCE)
         args.max_target_positions = max(args.max_target_positions, vertices)
-        decoder: GraphDecoder = GraphDecoder(args, tgt_dict, embed_tokens).apply(init_bert_params)
-        return decoder
+        return GraphDecoder(args, tgt_dict, embed_tokens)
 
     def forward(
         self, src_tokens: Tensor, src_lengths: Tensor, glance: Glance | None = None
@@ -73,16 +67,24 @@ class GraphModel(TransformerModel):  # type: ignore[misc]
 
 
 class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
-    """A Transformer decoder in which all vertices see each other."""
+    """A Transformer decoder in which all vertices see each other.
+
+    The positions of vertices are learned, and begin as sines: vertices differ in nothing else, and
+    few sentences do not teach hundreds of positions that begin at random.
+    """
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
         """Build fairseq's decoder, and what makes links of its states."""
         super().__init__(args, dictionary, embed_tokens)
         self.factor = float(args.graph_factor)
-        width, positions = int(args.decoder_embed_dim), int(args.max_target_positions)
+        positions = self.embed_positions.weight
+        with torch.no_grad():
+            sines = SinusoidalPositionalEmbedding.get_embedding(*positions.shape, self.padding_idx)
+            positions.copy_(sines)
+        width = int(args.decoder_embed_dim)
         if args.links == "gated":
             count = int(args.decoder_attention_heads)
-            self.links: Links | GatedLinks = GatedLinks(width, count, positions)
+            self.links: Links | GatedLinks = GatedLinks(width, count, len(positions))
         else:
             self.links = Links(width)
 
