@@ -107,6 +107,11 @@ class Glances:
         return iterator
 
     @property
+    def glances(self) -> bool:
+        """Whether anything is ever revealed."""
+        return bool(self.cfg.glance_from or self.cfg.glance_to)
+
+    @property
     def total_updates(self) -> int:
         """How many updates the training has as planned. Raises ValueError if it does not train."""
         ends: list[int] = [self.cfg.max_update] if self.cfg.max_update else []

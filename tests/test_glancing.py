@@ -174,5 +174,10 @@ def test_the_earlier_end_counts(binarised: Path) -> None:
 def test_the_ratio_of_an_update(binarised: Path) -> None:
     found = task(binarised, max_update=20)
     assert [found.glancing_ratio(u) for u in (0, 10, 20)] == pytest.approx([0.5, 0.4, 0.3])
+    assert found.glances
+    found.cfg.glance_from = 0.0
+    assert found.glances
+    found.cfg.glance_to = 0.0
+    assert not found.glances
     with pytest.raises(ValueError, match="no end of the training is known"):
         task(binarised, max_epoch=7).glancing_ratio(1)

@@ -57,7 +57,7 @@ class Decoder:
     def __init__(self, module: Any):
         """Take the weights of a fairseq TransformerDecoder."""
         self._embed = Embedding(module)
-        self._layers = [_Layer(layer) for layer in module.layers]
+        self._layers = [Layer(layer) for layer in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
         self._project = Linear([module.output_projection])
         projections = [(x.encoder_attn.k_proj, x.encoder_attn.v_proj) for x in module.layers]
@@ -108,8 +108,11 @@ class Decoder:
         return self._project(self._norm(x) if self._norm else x)
 
 
-class _Layer:
+class Layer:
+    """Attention to the target, attention to the source, feed-forward."""
+
     def __init__(self, layer: Any):
+        """Take the weights of a fairseq TransformerDecoderLayer."""
         own, source = layer.self_attn, layer.encoder_attn
         self._heads = own.num_heads
         self._qkv = Linear([own.q_proj, own.k_proj, own.v_proj])
@@ -132,6 +135,7 @@ class _Layer:
         source: Tensor,  # (2, B, H, S, D)
         source_mask: Tensor | None,  # (B, 1, 1, S)
     ) -> Tensor:
+        """Map the states of n new tokens; see Decoder.run."""
         x = self._around_own(x, lambda y: self._own_attention(y, own, positions, window, own_mask))
         x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
         return self._around_feed_forward(x, self._feed_forward)

@@ -83,7 +83,7 @@ def _position_table(module: Any) -> tuple[Tensor, int]:
         raise UserError("the fast path knows no model without positions: use engine: fairseq")
     offset = int(module.padding_idx) + 1
     if hasattr(positions, "weights"):  # sinusoidal: computed up to the length met so far
-        longest = offset + int(module.max_positions())
+        longest = offset + int(module.max_positions()) + 1  # for families that frame both ends
         table = type(positions).get_embedding(longest, positions.embedding_dim, offset - 1)
         return table.to(module.embed_tokens.weight), offset
     learned: Tensor = positions.weight.detach()

@@ -34,7 +34,7 @@ def nat_candidates(
     Raises UserError if the dictionary has no K words, if the model has no position for a slot, on
     an ensemble, and on a model of another family.
     """
-    model = single_model(system)
+    model = single_model(system, "argmax")
     device = next(model.parameters()).device
     words = len(system.target) - system.target.nspecial
     if k > words:

@@ -1,21 +1,29 @@
-"""Decoding in one pass (Gu et al. 2018): predict the length, fill all slots, done."""
+"""The decoders of this family: a search over a network, fairseq's or ours."""
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import torch
-from fairseq.models.nat import NATransformerModel
-from torch import Tensor
+from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 
 from fastdecode.errors import UserError
-from fastdecode.families.parallel.framing import FRAME, blank_slots, frame_sources
+from fastdecode.families.parallel.framing import frame_sources
+from fastdecode.families.parallel.models import CtcModel, GlatModel
+from fastdecode.families.parallel.networks import Eager, Fast, Network
 from fastdecode.families.parallel.rows import Decoder as Row
+from fastdecode.families.parallel.searches import Argmax, Ctc, Lengths, MaskPredict, Search
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
+
+LEARNED = {  # what each model learned to be asked
+    NATransformerModel: "argmax",
+    GlatModel: "argmax",
+    CMLMNATransformerModel: "mask-predict",
+    CtcModel: "ctc",
+}
 
 
 class ParallelDecoder:
@@ -24,76 +32,50 @@ class ParallelDecoder:
     def __init__(
         self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
     ):
-        """Decode with fairseq's model as it is; raises UserError if it does not fit."""
-        self._model = single_model(system)
+        """Lay the model out, if it is to be; raises UserError if it does not fit."""
+        model = single_model(system, row.search)
+        self._network = Eager(model) if row.engine == "eager" else _fast(system)
+        self._search = _search(self._network, model, system, row)
         self._source, self._target = system.source, system.target
-        self._row, self._finish, self._watch = row, finish, watch
-        self._device = next(self._model.parameters()).device
-        self._most = int(self._model.max_decoder_positions())
-        self._special = {self._target.bos(), self._target.pad(), self._target.eos()}
-        decoder = self._model.decoder
-        weights = [*decoder.layers.parameters(), decoder.output_projection.weight]
+        self._finish, self._watch = finish, watch
+        self._device = next(model.parameters()).device
+        weights = [*model.decoder.layers.parameters(), model.decoder.output_projection.weight]
         self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return one Translation for each of `sources`, which decode as one batch.
 
-        One pass each, with all lengths tried. The score is the mean log-probability of the slots,
-        `<s>` and `</s>` among them. Stages: encode, length, decode, finish.
+        `passes` counts each sentence's decoder passes, all lengths tried in the same one. The score
+        is the search's. Stages: encode, length (where one is predicted), decode, finish.
         """
         self._watch.start()
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
-        encoded = self._model.encoder(padded)
+        encoded = self._network.encode(padded)
         self._watch.lap("encode")
-        lengths = self._lengths(encoded)  # (B, C)
-        self._watch.lap("length")
-        slots = blank_slots(lengths.flatten(), self._target)  # (B · C, T)
-        if self._row.length_beam > 1:
-            rows = torch.arange(len(sources), device=self._device)
-            rows = rows.repeat_interleave(self._row.length_beam)
-            encoded = self._model.encoder.reorder_encoder_out(encoded, rows)
-        scores, words = self._model.decoder(
-            normalize=True, encoder_out=encoded, prev_output_tokens=slots
-        ).max(-1)
-        self._watch.lap("decode")
-        words = words.masked_fill(slots == self._target.pad(), self._target.pad())
-        filled = words != self._target.pad()
-        means = (scores.float() * filled).sum(1) / filled.sum(1).clamp(min=1)
-        best, chosen = means.view(lengths.shape).max(1)  # (B) each
-        words = words.unflatten(0, lengths.shape)[torch.arange(len(chosen)), chosen]  # (B, T)
-        found = zip(words.tolist(), best.tolist(), strict=True)
+        found = self._search(padded, encoded, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)
 
-    def _lengths(self, encoded: dict[str, Any]) -> Tensor:
-        """Return the lengths to try, with the frame, nearest to the predicted one: (B, C)."""
-        decoder, tried = self._model.decoder, self._row.length_beam
-        scores = decoder.forward_length(normalize=True, encoder_out=encoded)
-        predicted = decoder.forward_length_prediction(scores, encoded).clamp(min=FRAME)
-        around = torch.arange(tried, device=self._device) - tried // 2
-        nearest: Tensor = (predicted[:, None] + around).clamp(FRAME, self._most)
-        return nearest
-
     def _translation(self, ids: list[int], score: float) -> Translation:
-        ids = [i for i in ids if i not in self._special]
-        if self._row.merge:
-            ids = [i for i, _ in groupby(ids)]
         tokens = [self._target[i] for i in ids]
-        return Translation(self._finish(tokens), tokens, score, passes=1)
+        return Translation(self._finish(tokens), tokens, score, passes=self._search.passes)
 
 
-def single_model(system: "System") -> Any:
-    """Return the model of `system`, ready to fill slots.
+def single_model(system: "System", search: str) -> Any:
+    """Return the model of `system`, ready to fill slots in this way.
 
-    Raises UserError on an ensemble and on a model of another family.
+    Raises UserError on an ensemble and on a model that learned something else.
     """
     if len(system.models) > 1:
         raise UserError(f"slots are filled by one model, and these are {len(system.models)}")
     (model,) = system.models
-    if not isinstance(model, NATransformerModel):
+    learned = LEARNED.get(type(model))
+    if learned is None:
         raise UserError(f"{type(model).__name__} fills no slots in parallel: train a nat for this")
+    if learned != search:
+        raise UserError(f"{type(model).__name__} decodes by search: {learned}, not by {search}")
     for layer in model.decoder.layers:
         layer.need_attn = False  # maps of attention, read by nobody: fairseq-generate does the same
     return model
@@ -104,3 +86,17 @@ def build(
 ) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return ParallelDecoder(system, row, finish, watch)
+
+
+def _fast(system: "System") -> Fast:
+    (model,) = system.models
+    return system.share("fast network", lambda: Fast(model))
+
+
+def _search(network: Network, model: Any, system: "System", row: Row) -> Search:
+    if row.search == "ctc":
+        return Ctc(network, system.target, model.decoder.upsample)
+    lengths = Lengths(network, row.length_beam, int(model.max_decoder_positions()))
+    if row.search == "mask-predict":
+        return MaskPredict(network, system.target, lengths, row.iterations or 10)
+    return Argmax(network, system.target, lengths, row.merge)

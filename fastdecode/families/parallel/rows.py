@@ -1,39 +1,90 @@
 """What the configuration may say about systems and decoders of this family."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
+
+Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
+Search = Literal["argmax", "mask-predict", "ctc"]
+Ratio = Annotated[float, Field(ge=0, le=1)]
+
+SEARCHES: dict[str, Search] = {
+    **{"nat": "argmax", "glat": "argmax", "cmlm": "mask-predict"},
+    **{"ctc": "ctc", "ctc-glat": "ctc"},
+}
 
 
 class System(AnySystem):
     """A Transformer whose decoder fills all slots of a translation at once."""
 
-    kind: Literal["nat"] = Field(
+    kind: Kind = Field(
         "nat",
-        description="what it learns; nat: the words of all slots, each by itself, given the length",
+        description="what it learns; nat: the words of all slots, each by itself, given the "
+        "length; cmlm: masked words, given the others; ctc: the words and where none stands; glat "
+        "and ctc-glat: nat and ctc, shown in training some of what they get wrong",
     )
+    upsample: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="ctc and ctc-glat: slots for each token of the source (by default 2)"
+    )
+    glance: tuple[Ratio, Ratio] | None = Field(
+        None,
+        description="glat and ctc-glat: how much of what is wrong is revealed, at the beginning "
+        "and in the end of training (by default 0.5 and 0.3)",
+    )
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "System":
+        if self.upsample is not None and "ctc" not in self.kind:
+            raise ValueError(f"upsample is for kind: ctc and ctc-glat, not {self.kind}")
+        if self.glance is not None and "glat" not in self.kind:
+            raise ValueError(f"glance is for kind: glat and ctc-glat, not {self.kind}")
+        return self
 
 
 class Decoder(DecoderRow):
-    """The likeliest word of every slot."""
+    """The likeliest word of every slot, in one pass or a few."""
 
+    search: Search = Field(
+        "argmax",
+        description="argmax: each slot's likeliest word (nat, glat); mask-predict: again and "
+        "again for those least sure (cmlm); ctc: argmax, equal neighbours as one, blanks left out",
+    )
+    iterations: PositiveInt | None = Field(
+        None, description="mask-predict: passes of the decoder (by default 10)"
+    )
     length_beam: PositiveInt = Field(
         1,
         description="lengths tried: the predicted one and its nearest; of their translations the "
         "one of highest mean log-probability wins",
     )
-    merge: bool = Field(False, description="keep one of equal neighbouring tokens")
-    engine: Literal["eager"] = Field(
-        "eager", description="fairseq's model in plain PyTorch (tier reference)"
+    merge: bool = Field(False, description="argmax: keep one of equal neighbouring tokens")
+    engine: Literal["eager", "fastdecode"] = Field(
+        "eager",
+        description="fairseq's model in plain PyTorch (tier reference), or ours (tier optimised)",
     )
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "Decoder":
+        if self.iterations and self.search != "mask-predict":
+            raise ValueError(f"iterations is for search: mask-predict, not {self.search}")
+        if self.merge and self.search != "argmax":
+            raise ValueError(f"merge is for search: argmax, not {self.search}")
+        if self.length_beam > 1 and self.search == "ctc":
+            raise ValueError("length_beam is not for search: ctc, which predicts no length")
+        return self
+
+    def fits(self, system: AnySystem) -> bool:
+        """Tell whether the system learned what this search looks for."""
+        assert isinstance(system, System)
+        return SEARCHES[system.kind] == self.search
 
     @property
     def tier(self) -> Tier:
         """As for every family: eager mode is the reference."""
-        return "reference"
+        return "reference" if self.engine == "eager" else "optimised"
 
     @property
     def twin_key(self) -> dict[str, object]:

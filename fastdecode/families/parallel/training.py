@@ -1,15 +1,21 @@
-"""How the kinds of this family are trained: fairseq's models and losses, a task of ours."""
+"""How the kinds of this family are trained: models and losses, a task of ours."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.train.command import model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
 
 TASK = "fastdecode_parallel"
-ARGMAX = {"length_beam": 1}  # for validation
+GLAT, CTC = "fastdecode_glat", "fastdecode_ctc"  # architectures; the second is a loss as well
+VALIDATION: dict[str, dict[str, Any]] = {
+    "argmax": {"length_beam": 1},
+    "mask-predict": {"search": "mask-predict", "iterations": 4, "length_beam": 1},
+    "ctc": {"search": "ctc"},
+}
 
 
 @dataclass(frozen=True)
@@ -22,27 +28,45 @@ class Recipe:
     options: tuple[str, ...] = ()
 
 
-# As fairseq's own recipe for it trains, and those of most papers since: the decoder begins with
-# source embeddings, copied evenly; the length is predicted as a difference to the source's; weights
-# begin as BERT's. That recipe learns positions too: here they are sines, as in all systems.
-SLOTS = (
-    "--src-embedding-copy",
-    "--pred-length-offset",
-    *("--length-loss-factor", "0.1"),
-    "--apply-bert-init",
-)
+# As fairseq's own recipe trains, and those of most papers since: the length is predicted as a
+# difference to the source's; weights begin as BERT's. That recipe learns positions too: here they
+# are sines, as in all systems.
+LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
+BERT = ("--apply-bert-init",)
+COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
+SLOTS = (*COPY, *LENGTH, *BERT)
+POSITIONS = 1024  # of a source, with its frame
 
-RECIPES = {"nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", SLOTS)}
+RECIPES = {
+    "nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", SLOTS),
+    "cmlm": Recipe("cmlm_transformer", "nat_loss", "random_mask", (*LENGTH, *BERT)),
+    "glat": Recipe(GLAT, "nat_loss", "full_mask", SLOTS),
+    "ctc": Recipe(CTC, CTC, "no_target", (*COPY, *BERT)),
+    "ctc-glat": Recipe(CTC, CTC, "no_target", (*COPY, *BERT)),
+}
 
 
 def arguments(job: "Job") -> list[str]:
     """Return fairseq-train's options that say what is trained; the rest is the same for all."""
-    recipe = RECIPES[job.options["kind"]]
+    kind = job.options["kind"]
+    recipe = RECIPES[kind]
+    smoothing = ["--label-smoothing", str(job.settings.label_smoothing)]
     return [
         *model_arguments(job.architecture, job.joint, recipe.architecture),
         *recipe.options,
+        *(_upsampling(job.options["upsample"] or 2) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),
+        *(_glancing(*(job.options["glance"] or (0.5, 0.3))) if "glat" in kind else []),
         *("--criterion", recipe.criterion),
-        *("--label-smoothing", str(job.settings.label_smoothing)),
-        *validation_arguments(job.settings, ARGMAX),
+        *(smoothing if recipe.criterion == "nat_loss" else []),
+        *validation_arguments(job.settings, VALIDATION[SEARCHES[kind]]),
     ]
+
+
+def _upsampling(count: int) -> list[str]:
+    positions = ["--max-source-positions", str(POSITIONS)]
+    return ["--upsample", str(count), *positions, "--max-target-positions", str(count * POSITIONS)]
+
+
+def _glancing(start: float, end: float) -> list[str]:
+    return ["--glance-from", str(start), "--glance-to", str(end)]

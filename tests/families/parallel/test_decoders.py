@@ -14,7 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.parallel.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
-from tests.families.parallel.conftest import untrained_nat
+from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]
 BOS, PAD, EOS, UNK = range(4)
@@ -57,7 +57,7 @@ def logits(system: System, source: list[str], slots: int) -> Tensor:
 def test_it_says_what_fairseqs_generator_says(
     ragged: Sentences, beam: int, copy: bool, offset: bool
 ) -> None:
-    system = untrained_nat(src_embedding_copy=copy, pred_length_offset=offset)
+    system = untrained("nat", src_embedding_copy=copy, pred_length_offset=offset)
     if not offset:  # then the classes are lengths
         with torch.no_grad():
             system.models[0].decoder.embed_length.weight[:9].normal_()

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import sacrebleu
@@ -14,12 +14,14 @@ from fairseq.logging import metrics
 
 from fastdecode.decode import System, load_system
 from fastdecode.families.parallel.framing import blank_slots, frame_sources
-from fastdecode.families.parallel.rows import System as Row
+from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
-from fastdecode.families.parallel.training import RECIPES
+from fastdecode.families.parallel.training import VALIDATION
 from fastdecode.files import read_lines
 from fastdecode.train.run import Job
-from tests.families.parallel.conftest import untrained_nat
+from tests.families.parallel.conftest import untrained
+
+TrainedAs = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +40,8 @@ def batch_of(task: ParallelTask, numbers: list[int]) -> dict[str, Any]:
     return sample
 
 
-def test_every_kind_has_a_recipe() -> None:
-    assert set(get_args(Row.model_fields["kind"].annotation)) == set(RECIPES)
-
-
-def test_the_command_says_what_is_trained(nat_job: Callable[..., Job]) -> None:
-    words = nat_job(max_epochs=1).arguments()
+def test_the_command_says_what_is_trained(job_of: Callable[..., Job]) -> None:
+    words = job_of("nat", max_epochs=1).arguments()
     for option, value in {
         "--arch": "nonautoregressive_transformer",
         "--task": "fastdecode_parallel",
@@ -57,7 +55,8 @@ def test_the_command_says_what_is_trained(nat_job: Callable[..., Job]) -> None:
     assert {"--src-embedding-copy", "--pred-length-offset", "--share-all-embeddings"} <= set(words)
 
 
-def test_a_training_learns_and_is_validated(trained_nat: Path, binarised: Path) -> None:
+def test_a_training_learns_and_is_validated(trained_as: TrainedAs, binarised: Path) -> None:
+    trained_nat = trained_as("nat")
     with (trained_nat / "curve.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 20
@@ -67,6 +66,47 @@ def test_a_training_learns_and_is_validated(trained_nat: Path, binarised: Path) 
     system = load_system([trained_nat / "checkpoint.pt"], binarised, "cpu")
     (translation,) = system.decoder("parallel", {}, " ".join)([["one", "two", "three"]])
     assert translation.tokens
+
+
+@pytest.mark.parametrize("kind", ["cmlm", "ctc-glat"])
+def test_other_kinds_learn_and_are_validated(
+    kind: str, trained_as: TrainedAs, binarised: Path
+) -> None:
+    out = trained_as(kind)
+    with (out / "curve.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8
+    assert float(rows[-1]["train_loss"]) < 0.8 * float(rows[0]["train_loss"])
+    (log,) = out.glob("work-*/train.log")
+    assert ("valid_infeasible" in log.read_text()) == (kind == "ctc-glat")
+    system = load_system([out / "checkpoint.pt"], binarised, "cpu")
+    for engine in ("eager", "fastdecode"):
+        decode = system.decoder(
+            "parallel", VALIDATION[SEARCHES[kind]] | {"engine": engine}, "".join
+        )
+        (translation,) = decode([["one", "two", "three"]])
+        assert translation.passes == (4 if kind == "cmlm" else 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        ("cmlm", {}, {"--arch": "cmlm_transformer", "--noise": "random_mask"}),
+        ("glat", {}, {"--criterion": "nat_loss", "--glance-from": "0.5", "--glance-to": "0.3"}),
+        ("glat", {"glance": [0.4, 0.1]}, {"--glance-from": "0.4", "--glance-to": "0.1"}),
+        ("ctc", {}, {"--upsample": "2", "--criterion": "fastdecode_ctc"}),
+        ("ctc-glat", {"upsample": 3}, {"--upsample": "3", "--glance-from": "0.5"}),
+    ],
+)
+def test_the_command_says_what_other_kinds_learn(
+    job_of: Callable[..., Job], kind: str, options: dict[str, Any], words: dict[str, str]
+) -> None:
+    found = job_of(kind, options, max_epochs=1).arguments()
+    for option, value in words.items():
+        assert found[found.index(option) + 1] == value
+    assert ("--glance-from" in found) == ("glat" in kind)
+    assert ("--upsample" in found) == ("ctc" in kind)
+    assert ("--src-embedding-copy" in found) == (kind != "cmlm")
 
 
 def test_training_and_decoding_frame_alike(task: ParallelTask) -> None:
@@ -81,7 +121,7 @@ def test_training_and_decoding_frame_alike(task: ParallelTask) -> None:
 
 
 def test_padding_changes_nothing_that_is_learned(task: ParallelTask) -> None:
-    system = untrained_nat()
+    system = untrained("nat")
     assert len(system.target) > len(task.tgt_dict)
     (model,) = system.models
 
@@ -134,7 +174,8 @@ def test_a_model_that_writes_nothing_has_a_bleu_of_0(
         assert reduced(task, *batches)["bleu"] == pytest.approx(expected, abs=0.01)
 
 
-def test_validation_bleu_is_that_of_our_decoder(trained_nat: Path, binarised: Path) -> None:
+def test_validation_bleu_is_that_of_our_decoder(trained_as: TrainedAs, binarised: Path) -> None:
+    trained_nat = trained_as("nat")
     (model,), config, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(trained_nat / "checkpoint.pt")], arg_overrides={"data": str(binarised)}
     )

@@ -1,0 +1,131 @@
+"""The models that fairseq does not have: slots that are partly known, and slots of the source."""
+
+from typing import Any
+
+import torch
+from fairseq.models import register_model, register_model_architecture
+from fairseq.models.nat import NATransformerModel
+from fairseq.models.nat.nonautoregressive_transformer import (
+    NATransformerDecoder,
+    base_architecture,
+)
+from fairseq.modules.transformer_sentence_encoder import init_bert_params
+from torch import Tensor
+
+from fastdecode.families.parallel.alignment import Labels, best_alignment
+from fastdecode.families.parallel.framing import unframed
+from fastdecode.families.parallel.training import CTC, GLAT
+
+
+class GlancingDecoder(NATransformerDecoder):  # type: ignore[misc]
+    """fairseq's decoder, but where a slot holds a word it begins with the word's embedding.
+
+    A slot that holds `<unk>` begins with a source embedding, as all do in fairseq. `<s>` and `</s>`
+    are given as words.
+    """
+
+    def forward_embedding(
+        self, prev_output_tokens: Tensor, states: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """See fairseq; `states` (B, T, d) are the source embeddings."""
+        if states is not None:
+            words = self.embed_scale * self.embed_tokens(prev_output_tokens)
+            unknown = prev_output_tokens == self.unk
+            states = torch.where(unknown[..., None], states, words)
+        embedded: tuple[Tensor, Tensor] = super().forward_embedding(prev_output_tokens, states)
+        return embedded
+
+
+@register_model(GLAT)
+class GlatModel(NATransformerModel):  # type: ignore[misc]
+    """The glancing Transformer (Qian et al. 2021): a NAT that learns the slots it is not shown."""
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> GlancingDecoder:
+        """Return a decoder that words may be shown to."""
+        return _initialised(GlancingDecoder(args, tgt_dict, embed_tokens), args)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        tgt_tokens: Tensor,
+    ) -> dict[str, Any]:
+        """See fairseq; the loss leaves out words that `prev_output_tokens` (B, T) shows."""
+        outputs: dict[str, Any] = super().forward(
+            src_tokens, src_lengths, prev_output_tokens, tgt_tokens
+        )
+        frame = (prev_output_tokens == self.bos) | (prev_output_tokens == self.eos)
+        outputs["word_ins"]["mask"] = (prev_output_tokens == self.unk) | frame
+        return outputs
+
+    def answers(self, logits: Tensor, slots: Tensor, targets: Tensor) -> Tensor:
+        """Return what each slot should hold (B, T): the target."""
+        return targets
+
+
+@register_model(CTC)
+class CtcModel(NATransformerModel):  # type: ignore[misc]
+    """Slots for every token of the source, most of them blank (Libovický and Helcl 2018)."""
+
+    @staticmethod
+    def add_args(parser: Any) -> None:
+        """Add the options of this model to fairseq's."""
+        NATransformerModel.add_args(parser)
+        parser.add_argument("--upsample", type=int, help="slots for each token of the source")
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> GlancingDecoder:
+        """Return a decoder that words may be shown to and that predicts no length."""
+        decoder = GlancingDecoder(args, tgt_dict, embed_tokens)
+        del decoder.embed_length
+        decoder.upsample = int(args.upsample)
+        return _initialised(decoder, args)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        tgt_tokens: Tensor | None = None,
+    ) -> dict[str, Any]:
+        """Return logits of all slots (B, T, V), where fairseq's models have them."""
+        encoded = self.encoder(src_tokens, src_lengths=src_lengths)
+        logits = self.decoder(
+            normalize=False, prev_output_tokens=prev_output_tokens, encoder_out=encoded
+        )
+        return {"word_ins": {"out": logits}}
+
+    def labels(self, targets: Tensor) -> Labels:
+        """Return the words of framed `targets` (B, M + 2), ready to be aligned."""
+        return Labels(*unframed(targets, self.tgt_dict), self.bos)
+
+    def answers(self, logits: Tensor, slots: Tensor, targets: Tensor) -> Tensor:
+        """Return what each slot should hold (B, T): the target along its likeliest alignment.
+
+        Where a target needs more slots than there are, what the model has said already.
+        """
+        labels, counts = self.labels(targets), (slots != self.pad).sum(1)
+        aligned = best_alignment(logits.float().log_softmax(-1), counts, labels)
+        feasible = labels.needed <= counts
+        return torch.where(feasible[:, None], aligned, logits.argmax(-1))
+
+
+def _initialised(decoder: GlancingDecoder, args: Any) -> GlancingDecoder:
+    if getattr(args, "apply_bert_init", False):
+        decoder.apply(init_bert_params)
+    return decoder
+
+
+@register_model_architecture(GLAT, GLAT)  # type: ignore[untyped-decorator]
+def glat_architecture(args: Any) -> None:
+    """Fill in what the command line leaves open."""
+    base_architecture(args)
+
+
+@register_model_architecture(CTC, CTC)  # type: ignore[untyped-decorator]
+def ctc_architecture(args: Any) -> None:
+    """Fill in what the command line leaves open."""
+    args.upsample = getattr(args, "upsample", None) or 2
+    base_architecture(args)

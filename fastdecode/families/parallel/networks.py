@@ -1,0 +1,162 @@
+"""The trained model as the searches see it: fairseq's own, and ours with the same weights.
+
+Both answer the same three questions; tests hold the two against each other.
+"""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.parallel.framing import FRAME, copied_places
+from fastdecode.families.parallel.models import GlancingDecoder
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.layers import Embedding, check_supported
+from fastdecode.transformer.parallel import TwoWayDecoder
+
+
+class Network(Protocol):
+    """What a search asks of a model; `encoded` is the network's own."""
+
+    def encode(self, sources: Tensor) -> Any:
+        """Read framed `sources` (B, S)."""
+
+    def repeated(self, encoded: Any, times: int) -> Any:
+        """Return `encoded` for `times` rows of slots to each sentence."""
+
+    def lengths(self, encoded: Any) -> Tensor:
+        """Return the likeliest length of each translation, with its frame: (B)."""
+
+    def likeliest(
+        self, slots: Tensor, encoded: Any, asked: Tensor, banned: tuple[int, ...] = ()
+    ) -> tuple[Tensor, Tensor]:
+        """Return each slot's likeliest word and its log-probability, words last: (R, T) both.
+
+        Only where `asked` (R, T) is true; anything elsewhere. Words that are `banned` have
+        probability 0.
+        """
+
+
+class Eager:
+    """fairseq's modules as they are."""
+
+    def __init__(self, model: Any):
+        """Take a model that was made ready to translate."""
+        self._model = model
+
+    def encode(self, sources: Tensor) -> Any:
+        """See Network."""
+        return self._model.encoder(sources)
+
+    def repeated(self, encoded: Any, times: int) -> Any:
+        """See Network."""
+        if times == 1:
+            return encoded
+        states = encoded["encoder_out"][0]  # (S, B, d)
+        rows = torch.arange(states.shape[1], device=states.device).repeat_interleave(times)
+        return self._model.encoder.reorder_encoder_out(encoded, rows)
+
+    def lengths(self, encoded: Any) -> Tensor:
+        """See Network."""
+        return _lengths(self._model.decoder, encoded)
+
+    def likeliest(
+        self, slots: Tensor, encoded: Any, asked: Tensor, banned: tuple[int, ...] = ()
+    ) -> tuple[Tensor, Tensor]:
+        """See Network."""
+        logits = self._model.decoder(normalize=False, encoder_out=encoded, prev_output_tokens=slots)
+        logits[..., banned] = float("-inf")
+        scores, words = logits.log_softmax(-1).max(-1)
+        return scores, words
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Sources that ours has read."""
+
+    tokens: Tensor  # (B, S)
+    states: Tensor  # (B, S, d)
+    keys: Tensor  # (L, 2, B, H, S, D)
+    mask: Tensor | None  # (B, 1, 1, S), None where nothing is padded
+    rows: int = 1  # of slots, to each sentence
+
+
+class Fast:
+    """Our modules, laid out for this machine; words only for the slots that are asked for."""
+
+    def __init__(self, model: Any):
+        """Take the weights of `model`; raises UserError on parts that are not built here."""
+        check_supported(model)
+        encoder, decoder = model.encoder, model.decoder
+        self._module, self._pad = decoder, int(decoder.padding_idx)
+        self._encoder, self._decoder = Encoder(encoder), TwoWayDecoder(decoder)
+        self._copies = bool(decoder.src_embedding_copy)
+        self._shows_words = isinstance(decoder, GlancingDecoder) or not self._copies
+        self._unknown = int(decoder.unk)
+        self._words = Embedding(decoder)
+        copied = SimpleNamespace(  # of the source, at the decoder's positions
+            embed_tokens=encoder.embed_tokens,
+            embed_scale=encoder.embed_scale,
+            layernorm_embedding=None,
+            embed_positions=decoder.embed_positions,
+            padding_idx=decoder.padding_idx,
+            max_positions=decoder.max_positions,
+        )
+        shared = encoder.embed_tokens.weight is decoder.embed_tokens.weight
+        self._copied = self._words if shared else Embedding(copied)
+
+    def encode(self, sources: Tensor) -> Encoded:
+        """See Network."""
+        filled = sources != self._pad
+        mask = None if bool(filled.all()) else filled[:, None, None]
+        states = self._encoder(sources, mask)
+        return Encoded(sources, states, self._decoder.source_keys(states), mask)
+
+    def repeated(self, encoded: Encoded, times: int) -> Encoded:
+        """See Network."""
+        return replace(encoded, rows=times)
+
+    def lengths(self, encoded: Encoded) -> Tensor:
+        """See Network."""
+        padding = [] if encoded.mask is None else [~encoded.mask[:, 0, 0]]
+        outputs = {
+            "encoder_out": [encoded.states.transpose(0, 1)],
+            "encoder_padding_mask": padding,
+        }
+        return _lengths(self._module, outputs)
+
+    def likeliest(
+        self, slots: Tensor, encoded: Encoded, asked: Tensor, banned: tuple[int, ...] = ()
+    ) -> tuple[Tensor, Tensor]:
+        """See Network."""
+        filled = slots != self._pad
+        mask = None if bool(filled.all()) else filled[:, None, None]
+        states = self._decoder(self._embedded(slots, encoded), mask, encoded.keys, encoded.mask)
+        best, word = self._decoder.likeliest(states[asked], banned)
+        scores, words = states.new_zeros(slots.shape), slots.clone()
+        scores[asked], words[asked] = best, word
+        return scores, words
+
+    def _embedded(self, slots: Tensor, encoded: Encoded) -> Tensor:
+        """Return what the slots (R, T) begin with: (R, T, d)."""
+        positions = torch.arange(slots.shape[1], device=slots.device)
+        if not self._copies:
+            return self._words(slots, positions)
+        sources = encoded.tokens.repeat_interleave(encoded.rows, 0)
+        tokens = sources.gather(1, copied_places(sources, slots, self._pad))
+        if not self._shows_words:
+            return self._copied(tokens, positions)
+        unknown = slots == self._unknown
+        if self._copied is self._words:
+            return self._words(torch.where(unknown, tokens, slots), positions)
+        copied, words = self._copied(tokens, positions), self._words(slots, positions)
+        return torch.where(unknown[..., None], copied, words)
+
+
+def _lengths(decoder: Any, encoded: Any) -> Tensor:
+    """Ask a fairseq decoder for lengths, at least those of an empty translation."""
+    scores = decoder.forward_length(normalize=True, encoder_out=encoded)
+    predicted: Tensor = decoder.forward_length_prediction(scores, encoded).clamp(min=FRAME)
+    return predicted

@@ -1,0 +1,155 @@
+"""From a network to words: in one pass, in a few, or along CTC's slots.
+
+A search takes framed sources and returns, for every sentence, the numbers of its words and a score.
+"""
+
+from dataclasses import dataclass
+from itertools import groupby
+from math import inf
+from typing import Any, Protocol
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from fastdecode.families.parallel.alignment import collapse
+from fastdecode.families.parallel.framing import FRAME, blank_slots, is_word_slot, source_slots
+from fastdecode.families.parallel.networks import Network
+from fastdecode.stages import Stopwatch
+
+Found = list[tuple[list[int], float]]
+
+
+class Search(Protocol):
+    """One way to decode a batch."""
+
+    @property
+    def passes(self) -> int:
+        """How often the decoder runs for each sentence."""
+
+    def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:
+        """Translate `sources` (B, S), which the network has read already.
+
+        Stages: length (where one is predicted), decode.
+        """
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Which lengths are tried."""
+
+    network: Network
+    tried: int
+    most: int  # slots, with the frame
+
+    def __call__(self, encoded: Any) -> Tensor:
+        """Return the lengths to try, with the frame, nearest to the predicted one: (B, C)."""
+        predicted = self.network.lengths(encoded)
+        around = torch.arange(self.tried, device=predicted.device) - self.tried // 2
+        return (predicted[:, None] + around).clamp(FRAME, self.most)
+
+
+@dataclass(frozen=True)
+class Argmax:
+    """Each slot's likeliest word (Gu et al. 2018).
+
+    The score is the mean log-probability of the slots, `<s>` and `</s>` among them.
+    """
+
+    network: Network
+    words: Dictionary
+    lengths: Lengths
+    merge: bool
+    passes: int = 1
+
+    def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:
+        """See Search."""
+        pad = self.words.pad()
+        lengths = self.lengths(encoded)  # (B, C)
+        watch.lap("length")
+        slots = blank_slots(lengths.flatten(), self.words)  # (B · C, T)
+        encoded = self.network.repeated(encoded, self.lengths.tried)
+        scores, words = self.network.likeliest(slots, encoded, slots != pad)
+        words = words.masked_fill(slots == pad, pad)
+        filled = words != pad
+        means = (scores.float() * filled).sum(1) / filled.sum(1).clamp(min=1)
+        best, words = _best(means.view(lengths.shape), words)
+        found = zip(words.tolist(), best.tolist(), strict=True)
+        watch.lap("decode")
+        special = {self.words.bos(), pad, self.words.eos()}
+        return [(self._read([i for i in ids if i not in special]), score) for ids, score in found]
+
+    def _read(self, ids: list[int]) -> list[int]:
+        return [i for i, _ in groupby(ids)] if self.merge else ids
+
+
+@dataclass(frozen=True)
+class MaskPredict:
+    """Fill all slots, then again and again those least sure (Ghazvininejad et al. 2019).
+
+    Behind pass t of n, a translation of N words masks the floor(N · (n - t) / n) of lowest
+    probability, that of the pass in which each was written. `<unk>` is the mask, so that a slot
+    where it is predicted is masked too; `<s>`, `</s>` and padding are never predicted. The score is
+    the mean log-probability of the words.
+    """
+
+    network: Network
+    words: Dictionary
+    lengths: Lengths
+    passes: int
+
+    def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:
+        """See Search."""
+        banned = (self.words.bos(), self.words.pad(), self.words.eos())
+        lengths = self.lengths(encoded)  # (B, C)
+        watch.lap("length")
+        slots = blank_slots(lengths.flatten(), self.words)  # (B · C, T)
+        encoded = self.network.repeated(encoded, self.lengths.tried)
+        word = is_word_slot(slots, self.words)
+        counts = word.sum(1)
+        scores = torch.zeros(slots.shape, device=slots.device)
+        for left in reversed(range(self.passes)):
+            masked = slots == self.words.unk()
+            new_scores, new_words = self.network.likeliest(slots, encoded, masked, banned)
+            slots = torch.where(masked, new_words, slots)
+            scores = torch.where(masked, new_scores.float(), scores)
+            if left:
+                order = scores.masked_fill(~word, inf).argsort(dim=1, stable=True)
+                worst = order.argsort(dim=1) < (counts * left // self.passes)[:, None]
+                slots = slots.masked_fill(worst, self.words.unk())
+        means = (scores * word).sum(1) / counts.clamp(min=1)
+        best, slots = _best(means.view(lengths.shape), slots)
+        found = zip(slots.tolist(), best.tolist(), strict=True)
+        watch.lap("decode")
+        return [([i for i in ids if i not in banned], score) for ids, score in found]
+
+
+@dataclass(frozen=True)
+class Ctc:
+    """Each slot's likeliest label, read as CTC reads (Libovický and Helcl 2018).
+
+    The score is the mean log-probability of the slots.
+    """
+
+    network: Network
+    words: Dictionary
+    upsample: int
+    passes: int = 1
+
+    def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:
+        """See Search."""
+        blank, pad, eos = self.words.bos(), self.words.pad(), self.words.eos()
+        slots = source_slots(sources, self.upsample, self.words)  # (B, T)
+        filled = slots != pad
+        scores, words = self.network.likeliest(slots, encoded, filled, (pad, eos))
+        words = words.masked_fill(~filled, blank)
+        means = (scores.float() * filled).sum(1) / filled.sum(1)
+        found = zip(words.tolist(), means.tolist(), strict=True)
+        watch.lap("decode")
+        return [(collapse(ids, blank), score) for ids, score in found]
+
+
+def _best(means: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the best of C scores (B, C), and its of the words (B · C, T): (B) and (B, T)."""
+    best, chosen = means.max(1)
+    return best, words.unflatten(0, means.shape)[torch.arange(len(chosen)), chosen]

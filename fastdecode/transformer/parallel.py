@@ -1,0 +1,89 @@
+"""The decoder over all slots at once: every slot sees every other, nothing is kept for later."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.transformer.decoder import Layer
+from fastdecode.transformer.layers import LayerNorm, attend, heads
+from fastdecode.transformer.linear import Linear
+
+ROWS = 512  # of full-vocabulary logits at a time: what stays in the caches
+
+
+class TwoWayDecoder:
+    """A Transformer decoder without a causal mask, with a fairseq decoder's weights.
+
+    What goes in is embedded already: families differ in what a slot begins with.
+    """
+
+    def __init__(self, module: Any):
+        """Take the weights of a fairseq TransformerDecoder."""
+        self.layers = [TwoWayLayer(layer) for layer in module.layers]
+        self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
+        self._project = Linear([module.output_projection])
+        projections = [(x.encoder_attn.k_proj, x.encoder_attn.v_proj) for x in module.layers]
+        self._source = Linear([projection for pair in projections for projection in pair])
+        self._heads = module.layers[0].self_attn.num_heads
+
+    def source_keys(self, encoded: Tensor) -> Tensor:
+        """Return keys and values of the source for all layers: (L, 2, B, H, S, D).
+
+        `encoded` is (B, S, d). Passes over one batch share them.
+        """
+        keys: Tensor = self._source(encoded)
+        keys = keys.unflatten(-1, (len(self.layers), 2, self._heads, -1))
+        return keys.permute(2, 3, 0, 4, 1, 5).contiguous()
+
+    def __call__(
+        self, x: Tensor, mask: Tensor | None, source: Tensor, source_mask: Tensor | None
+    ) -> Tensor:
+        """Map embedded slots `x` (R, T, d) to their states (R, T, d); R/B rows to each sentence.
+
+        `mask` (R, 1, 1, T) is true where slots are, None where nothing is padded; `source` are
+        source_keys, with `source_mask` (B, 1, 1, S).
+        """
+        for layer, keys in zip(self.layers, source, strict=True):
+            x = layer.both_ways(x, mask, keys, source_mask)
+        return self._norm(x) if self._norm else x
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Return scores of all words (…, V) for states (…, d)."""
+        return self._project(states)
+
+    def likeliest(self, states: Tensor, banned: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
+        """Return the log-probability and the number of the likeliest word: (N) each, of (N, d).
+
+        Words that are `banned` have probability 0. The logits of a few rows are in memory at once.
+        """
+        scores, words = [], []
+        for rows in states.split(ROWS):
+            logits = self._project(rows)
+            logits[:, banned] = float("-inf")
+            best, word = logits.max(-1)
+            scores.append(best - logits.logsumexp(-1))
+            words.append(word)
+        if not scores:
+            return states.new_zeros(0), torch.zeros(0, dtype=torch.long, device=states.device)
+        return torch.cat(scores), torch.cat(words)
+
+
+class TwoWayLayer(Layer):
+    """A decoder layer whose tokens see one another in both directions."""
+
+    def both_ways(
+        self,
+        x: Tensor,  # (R, T, d)
+        mask: Tensor | None,  # (R, 1, 1, T)
+        source: Tensor,  # (2, B, H, S, D)
+        source_mask: Tensor | None,  # (B, 1, 1, S)
+    ) -> Tensor:
+        """Map the states of all slots."""
+        x = self._around_own(x, lambda y: self._all_slots(y, mask))
+        x = self._around_source(x, lambda y: self._source_attention(y, source, source_mask))
+        return self._around_feed_forward(x, self._feed_forward)
+
+    def _all_slots(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
+        return self._own_out(attend(query, key, value, mask))

@@ -1,0 +1,84 @@
+"""What the models of ours add to fairseq's."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.decode import System
+from fastdecode.families.parallel.alignment import collapse
+from fastdecode.families.parallel.framing import blank_slots, frame_sources, source_slots
+from tests.families.parallel.conftest import untrained
+
+Sentences = list[list[str]]
+BOS, PAD, EOS, UNK = range(4)
+SOURCES = [["w0", "w2", "w5"], ["w1", "w1"]]
+TARGETS = torch.tensor([[BOS, 6, 7, 8, 8, EOS], [BOS, 9, 9, EOS, PAD, PAD]])
+
+
+def embedded(system: System, slots: Tensor, embed_sources: Tensor) -> Tensor:
+    decoder = system.models[0].decoder
+    with torch.no_grad():
+        found: Tensor = decoder.forward_embedding(slots, embed_sources)[0]
+    return found
+
+
+def test_a_slot_that_is_shown_begins_with_its_word() -> None:
+    system = untrained("glat")
+    decoder: Any = system.models[0].decoder
+    slots = torch.tensor([[BOS, UNK, 7, UNK, EOS]])
+    sources = torch.randn(1, 5, 8, dtype=torch.float64)
+    words = decoder.embed_scale * decoder.embed_tokens(slots)
+    found = embedded(system, slots, sources.clone())
+    plain = embedded(untrained("nat"), slots, sources.clone())
+    assert torch.equal(found[:, [1, 3]], plain[:, [1, 3]])
+    expected = words + decoder.embed_positions(slots)
+    assert torch.allclose(found[:, [0, 2, 4]], expected[:, [0, 2, 4]])
+
+
+def test_nothing_shown_is_a_nat() -> None:
+    """With one table of embeddings, `<s>` and `</s>` are what would be copied."""
+    sources = frame_sources(SOURCES, untrained("nat").source)
+    slots = blank_slots((TARGETS != PAD).sum(1), untrained("nat").target)
+    outputs = []
+    for kind in ("nat", "glat"):
+        with torch.no_grad():
+            lengths = (sources != PAD).sum(1)
+            outputs.append(untrained(kind).models[0](sources, lengths, slots, TARGETS))
+    one, other = outputs
+    mask = one["word_ins"]["mask"]
+    assert torch.equal(mask, other["word_ins"]["mask"])
+    assert torch.allclose(one["word_ins"]["out"][mask], other["word_ins"]["out"][mask])
+    assert torch.equal(one["length"]["tgt"], other["length"]["tgt"])
+
+
+def test_what_is_shown_is_not_learned() -> None:
+    system = untrained("glat")
+    sources = frame_sources(SOURCES, system.source)
+    slots = TARGETS.clone()
+    slots[0, [1, 4]] = UNK
+    with torch.no_grad():
+        found = system.models[0](sources, (sources != PAD).sum(1), slots, TARGETS)["word_ins"]
+    assert found["mask"].tolist() == [
+        [True, True, False, False, True, True],
+        [True, False, False, True, False, False],
+    ]
+
+
+def test_ctc_answers_with_the_target_or_what_it_says() -> None:
+    system = untrained("ctc")
+    (model,) = system.models
+    slots = source_slots(frame_sources(SOURCES, system.source), 2, system.target)
+    draw = torch.Generator().manual_seed(3)
+    logits = torch.randn(2, slots.shape[1], 30, generator=draw)
+    answers = model.answers(logits, slots, TARGETS).tolist()
+    assert collapse(answers[0], BOS) == [6, 7, 8, 8]
+    assert collapse(answers[1], BOS) == [9, 9]
+    few = slots[:, :4].clone()  # the first needs five
+    answers = model.answers(logits[:, :4], few, TARGETS)
+    assert torch.equal(answers[0], logits[0, :4].argmax(-1))
+    assert collapse(answers[1].tolist(), BOS) == [9, 9]
+
+
+def test_ctc_predicts_no_length() -> None:
+    assert not any("embed_length" in name for name in untrained("ctc").models[0].state_dict())

@@ -1,0 +1,52 @@
+"""Our modules against fairseq's, asked the same questions."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from fastdecode.decode import System
+from fastdecode.families.parallel.framing import blank_slots, frame_sources
+from fastdecode.families.parallel.networks import Eager, Fast
+from tests.families.parallel.conftest import untrained
+
+Sentences = list[list[str]]
+SPECIAL = 4
+
+
+def some_known(system: System, lengths: torch.Tensor) -> torch.Tensor:
+    """Return slots of which half hold words."""
+    slots = blank_slots(lengths, system.target)
+    draw = torch.Generator().manual_seed(4)
+    words = torch.randint(SPECIAL, len(system.target), slots.shape, generator=draw)
+    known = (torch.rand(slots.shape, generator=draw) < 0.5) & (slots == system.target.unk())
+    return torch.where(known, words, slots)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc"])
+def test_ours_says_what_fairseqs_says(
+    kind: str, joint: bool, times: int, ragged: Sentences
+) -> None:
+    system = untrained(kind, share_all_embeddings=joint)
+    (model,) = system.models
+    answers: dict[Any, Any] = {}
+    for sentences in (ragged, ragged[:1]):
+        sources = frame_sources(sentences, system.source)
+        lengths = 2 + torch.arange(len(sources) * times) % 7
+        slots = some_known(system, lengths)
+        asked = slots == system.target.unk()
+        for network in (Eager(model), Fast(model)):
+            with torch.inference_mode():
+                encoded = network.encode(sources)
+                predicted = network.lengths(encoded) if kind != "ctc" else torch.empty(0)
+                encoded = network.repeated(encoded, times)
+                found = network.likeliest(slots.clone(), encoded, asked, (0, 5))
+            answers[type(network)] = predicted, *found
+        one, other = answers[Eager], answers[Fast]
+        assert torch.equal(one[0], other[0])
+        assert torch.allclose(one[1][asked], other[1][asked], atol=1e-6)
+        assert torch.equal(one[2][asked], other[2][asked])
+        assert not set(one[2][asked].tolist()) & {0, 5}
+        assert len(set(one[2][asked].tolist())) > 1 or len(sentences) == 1

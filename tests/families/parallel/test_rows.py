@@ -1,0 +1,75 @@
+"""What the configuration may say, and what it may not."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from fastdecode.config.base import check
+from fastdecode.errors import UserError
+from fastdecode.families.parallel.rows import SEARCHES, Decoder, Kind, System
+from fastdecode.families.parallel.training import RECIPES
+
+ROWS = yaml.safe_load((Path(__file__).parents[3] / "config/systems/parallel.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"upsample": 2}, "upsample is for kind: ctc and ctc-glat, not nat"),
+        ({"kind": "glat", "upsample": 3}, "upsample is for kind: ctc and ctc-glat, not glat"),
+        ({"kind": "ctc", "upsample": 1}, '"upsample": input should be greater than or equal to 2'),
+        ({"kind": "ctc", "glance": [0.5, 0.3]}, "glance is for kind: glat and ctc-glat, not ctc"),
+        ({"kind": "glat", "glance": [1.5, 0.3]}, '"glance.0": input should be less than'),
+    ],
+)
+def test_senseless_systems_are_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        check(System, row, "here")
+    assert str(error.value).startswith(f"here: {message}")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"iterations": 4}, "iterations is for search: mask-predict, not argmax"),
+        ({"search": "ctc", "merge": True}, "merge is for search: argmax, not ctc"),
+        ({"search": "mask-predict", "merge": True}, "merge is for search: argmax, not mask-pred"),
+        ({"search": "ctc", "length_beam": 5}, "length_beam is not for search: ctc, which predicts"),
+        ({"search": "viterbi"}, '"search": input should be'),
+    ],
+)
+def test_senseless_decoders_are_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        check(Decoder, row, "here")
+    assert str(error.value).startswith(f"here: {message}")
+
+
+def test_every_kind_has_a_recipe_and_a_search() -> None:
+    assert set(get_args(Kind)) == set(RECIPES) == set(SEARCHES)
+
+
+def test_decoders_fit_what_learned_for_them() -> None:
+    fitting = {
+        name: [
+            key for key, row in ROWS["decoders"].items() if Decoder(**row).fits(System(**system))
+        ]
+        for name, system in ROWS["systems"].items()
+    }
+    one_pass = ["nat-argmax", "nat-argmax-merged", "nat-5-lengths"]
+    one_pass += ["nat-argmax-optimised", "nat-5-lengths-optimised"]
+    for name in ("nat", "nat-1-layer", "glat"):
+        assert fitting[name] == one_pass
+    iterative = ["mask-predict-4", "mask-predict-10"]
+    iterative += [f"{name}-optimised" for name in iterative]
+    assert fitting["cmlm"] == fitting["cmlm-big"] == iterative
+    assert fitting["ctc"] == fitting["ctc-glat"] == ["ctc-argmax", "ctc-argmax-optimised"]
+
+
+def test_optimised_decoders_have_twins() -> None:
+    rows = {name: Decoder(**row) for name, row in ROWS["decoders"].items()}
+    for name, row in rows.items():
+        if row.tier == "optimised":
+            twin = rows[name.removesuffix("-optimised")]
+            assert (twin.tier, twin.twin_key) == ("reference", row.twin_key)

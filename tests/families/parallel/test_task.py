@@ -1,0 +1,178 @@
+"""What the decoder sees in training: masks, slots and what glancing shows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+from torch import Tensor
+
+from fastdecode.families.parallel.criterion import CtcCriterion
+from fastdecode.families.parallel.framing import mask_words
+from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
+from fastdecode.glancing import dropout_of, to_reveal
+from tests.families.parallel.conftest import untrained
+
+BOS, PAD, EOS, UNK = range(4)
+IDS = torch.arange(4000)
+
+
+def task_of(binarised: Path, **options: Any) -> ParallelTask:
+    config = ParallelConfig(data=str(binarised), source_lang="en", target_lang="de")
+    config.dataset_impl, config.eval_bleu, config.seed = None, False, 1
+    config.max_update, config.max_epoch = 100, 0
+    for key, value in options.items():
+        setattr(config, key, value)
+    found = ParallelTask.setup_task(config)
+    found.load_dataset("valid")
+    return found
+
+
+def batch_of(task: ParallelTask, numbers: list[int]) -> dict[str, Any]:
+    data = task.dataset("valid")
+    sample: dict[str, Any] = data.collater([data[i] for i in numbers])
+    return sample
+
+
+class Seen:
+    """A criterion that keeps what it is given."""
+
+    def __call__(self, model: Any, sample: dict[str, Any]) -> Any:
+        self.slots: Tensor = sample["prev_target"]
+        self.drawn = torch.rand(3)
+        return self.drawn.sum(), 1, {}
+
+
+class NoOptimizer:
+    """Takes a loss and does nothing."""
+
+    def backward(self, loss: Tensor) -> None:
+        """See fairseq."""
+
+
+# Masks
+
+
+def test_masks_leave_the_frame_and_take_any_number_of_words_alike() -> None:
+    targets = torch.tensor([[BOS, 5, 6, 7, 8, 9, EOS, PAD]]).expand(len(IDS), -1)
+    words = untrained("cmlm").target
+    masked = mask_words(targets, IDS, words, 1, 3)
+    changed = masked != targets
+    assert (masked[changed] == UNK).all()
+    assert not changed[:, [0, 6, 7]].any()
+    counts = changed.sum(1).bincount(minlength=6)
+    assert counts[0] == 0
+    assert ((counts[1:] - 800).abs() < 100).all()
+    places = changed.sum(0)[1:6]
+    assert ((places - 2400).abs() < 150).all()
+
+
+def test_a_mask_depends_on_seed_update_and_sentence_alone() -> None:
+    words = untrained("cmlm").target
+    targets = torch.tensor([[BOS, *range(5, 25), EOS], [BOS, *range(5, 15), EOS, *[PAD] * 10]])
+    masked = mask_words(targets, torch.tensor([7, 9]), words, 1, 3)
+    alone = mask_words(targets[1:, :12], torch.tensor([9]), words, 1, 3)
+    assert torch.equal(masked[1, :12], alone[0])
+    for ids, seed, update in (([8, 10], 1, 3), ([7, 9], 2, 3), ([7, 9], 1, 4)):
+        other = mask_words(targets, torch.tensor(ids), words, seed, update)
+        assert (other != masked).any(1).all()
+
+
+def test_a_training_draws_anew_at_every_update_and_a_validation_never(binarised: Path) -> None:
+    task = task_of(binarised, noise="random_mask")
+    (model,) = untrained("cmlm").models
+    batch = batch_of(task, list(range(8)))
+    first, again, later = (task.slots(batch, model, update) for update in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, later)
+    seen = Seen()
+    task.valid_step(batch, model, seen)
+    assert torch.equal(seen.slots, task.slots(batch, model, 0))
+
+
+# Glancing
+
+
+def in_training(kind: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A model whose dropout is on."""
+    monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda *_: None)
+    (model,) = untrained(kind, dropout=0.2).models
+    return model
+
+
+@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
+def test_a_part_of_what_is_wrong_is_shown(
+    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
+    model = in_training(kind, monkeypatch)
+    model.eval()  # no dropout: what is wrong is known
+    batch = batch_of(task, list(range(12)))
+    batch["prev_target"] = blank = task.slots(batch, model, 50)
+    inputs, target = batch["net_input"], batch["target"]
+    with torch.no_grad():
+        logits = model(inputs["src_tokens"], inputs["src_lengths"], blank, target)["word_ins"][
+            "out"
+        ]
+    answers = model.answers(logits, blank, target)
+    wrong = ((logits.argmax(-1) != answers) & (blank == UNK)).sum(1)
+    assert wrong.min() > 1
+    slots = task._glance(batch, model, 50, 0.4)
+    shown = slots != blank
+    assert shown.sum(1).tolist() == to_reveal(wrong, 0.4).tolist()
+    assert torch.equal(slots[shown], answers[shown])
+    assert not torch.equal(slots, task._glance(batch, model, 51, 0.4))
+
+
+@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
+def test_a_glancing_step_repeats_whatever_the_random_state_is(
+    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
+    model, seen, steps = in_training(kind, monkeypatch), Seen(), []
+    for state, update in ((1, 10), (2, 10), (3, 11)):
+        torch.manual_seed(state)
+        batch = batch_of(task, list(range(12)))
+        task.train_step(batch, model, seen, NoOptimizer(), update)
+        steps.append((seen.slots, seen.drawn))
+    first, again, later = steps
+    assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
+    assert not torch.equal(first[0], later[0]) and not torch.equal(first[1], later[1])
+    assert task.glancing_ratio(50) == pytest.approx(0.4)
+
+
+def test_without_a_ratio_nothing_is_shown(binarised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = task_of(binarised, noise="no_target")
+    model, seen = in_training("ctc", monkeypatch), Seen()
+    task.train_step(batch_of(task, [1, 2]), model, seen, NoOptimizer(), 10)
+    assert set(seen.slots.flatten().tolist()) <= {UNK, PAD}
+
+
+class KeepsLoss:
+    """An optimizer that learns nothing."""
+
+    def backward(self, loss: Tensor) -> None:
+        """See fairseq."""
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.loss = float(loss.detach())
+
+
+@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
+def test_a_glancing_step_learns_with_what_is_shown(
+    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_of(binarised, noise=noise, glance_from=0.9, glance_to=0.9)
+    model, optimizer = in_training(kind, monkeypatch), KeepsLoss()
+    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
+    batch = batch_of(task, list(range(12)))
+    _, size, _ = task.train_step(batch, model, losses[kind], optimizer, 10)
+    assert all(w.grad.isfinite().all() for w in model.parameters() if w.grad is not None)
+    assert any(w.grad.any() for w in model.parameters() if w.grad is not None)
+    with dropout_of(batch["id"], 1, 10):
+        loss, again, _ = losses[kind](model, batch)  # of the slots as they were shown
+    assert optimizer.loss == pytest.approx(float(loss.detach()))
+    assert size == again > 0
+    batch["prev_target"] = task.slots(batch, model, 10)
+    with dropout_of(batch["id"], 1, 10):
+        assert losses[kind](model, batch)[0] != loss
