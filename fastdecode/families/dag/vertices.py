@@ -1,7 +1,6 @@
 """The decoder as fast as we know how: all vertices in one pass, weights packed for the machine.
 
-A vertex sees all vertices of its graph, so there is no cache and no order. The naive twin is
-fairseq's own decoder with the model's links (model.py).
+The naive twin is fairseq's own decoder with the model's links (model.py).
 """
 
 from collections.abc import Iterator
@@ -11,17 +10,9 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.dag.links import GatedLinks, gated_links, softmax_links
-from fastdecode.transformer.layers import (
-    Embedding,
-    FeedForward,
-    LayerNorm,
-    Residual,
-    attend,
-    heads,
-)
+from fastdecode.transformer.layers import Embedding
 from fastdecode.transformer.linear import Linear
-
-ROWS = 512  # of full-vocabulary logits at a time: what stays in the caches
+from fastdecode.transformer.parallel import ROWS, TwoWayDecoder
 
 
 class Vertices:
@@ -30,9 +21,7 @@ class Vertices:
     def __init__(self, module: Any):
         """Take the weights of the GraphDecoder `module`."""
         self._embed = Embedding(module)
-        self._layers = [_Layer(layer) for layer in module.layers]
-        self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
-        self._project = Linear([module.output_projection])
+        self._decoder = TwoWayDecoder(module)
         links = module.links
         self._width = links.query.out_features
         gated = isinstance(links, GatedLinks)
@@ -54,12 +43,10 @@ class Vertices:
         None: nowhere.
         """
         place = torch.arange(vertices.shape[1], device=vertices.device)
-        x = self._embed(vertices, place)
-        for layer in self._layers:
-            x = layer(x, own_mask, encoded, mask)
-        x = self._norm(x) if self._norm else x
-        parts = (self._project(rows) for rows in x.flatten(0, 1).split(ROWS))
-        return parts, self._links(x, sizes)
+        keys = self._decoder.source_keys(encoded)
+        states = self._decoder(self._embed(vertices, place), own_mask, keys, mask)
+        parts = map(self._decoder.logits, states.flatten(0, 1).split(ROWS))
+        return parts, self._links(states, sizes)
 
     def _links(self, states: Tensor, sizes: Tensor) -> Tensor:
         if self._positions is None:
@@ -70,34 +57,3 @@ class Vertices:
         gates = both.shape[-1] - 2 * self._width
         query, key, gate = both.split([self._width, self._width, gates], dim=-1)
         return gated_links(query, key, gate, sizes)
-
-
-class _Layer:
-    def __init__(self, layer: Any):
-        own, source = layer.self_attn, layer.encoder_attn
-        self._heads = own.num_heads
-        self._qkv = Linear([own.q_proj, own.k_proj, own.v_proj])
-        self._own_out = Linear([own.out_proj])
-        self._query = Linear([source.q_proj])
-        self._keys = Linear([source.k_proj, source.v_proj])
-        self._source_out = Linear([source.out_proj])
-        self._feed_forward = FeedForward(layer)
-        prenorm = layer.normalize_before
-        self._around_own = Residual(layer.self_attn_layer_norm, prenorm)
-        self._around_source = Residual(layer.encoder_attn_layer_norm, prenorm)
-        self._around_feed_forward = Residual(layer.final_layer_norm, prenorm)
-
-    def __call__(
-        self, x: Tensor, own_mask: Tensor | None, encoded: Tensor, mask: Tensor | None
-    ) -> Tensor:
-        x = self._around_own(x, lambda y: self._own_attention(y, own_mask))
-        x = self._around_source(x, lambda y: self._source_attention(y, encoded, mask))
-        return self._around_feed_forward(x, self._feed_forward)
-
-    def _own_attention(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        query, key, value = (heads(part, self._heads) for part in self._qkv(x).chunk(3, dim=-1))
-        return self._own_out(attend(query, key, value, mask))
-
-    def _source_attention(self, x: Tensor, encoded: Tensor, mask: Tensor | None) -> Tensor:
-        key, value = (heads(part, self._heads) for part in self._keys(encoded).chunk(2, dim=-1))
-        return self._source_out(attend(heads(self._query(x), self._heads), key, value, mask))
