@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fastdecode.families.dag import paths
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import max_paths, sum_paths
 from fastdecode.families.dag.paths import (
@@ -80,7 +81,11 @@ def test_single_precision_suffices_or_is_noticed(seed: int, spread: float) -> No
         assert torch.allclose(of_found.double(), gradient, atol=2e-3)
 
 
-def test_a_sentence_beyond_single_precision_is_recomputed_and_counted() -> None:
+@pytest.mark.parametrize("least", [paths.LEAST, 0.0])  # without it the totals disagree
+def test_a_sentence_beyond_single_precision_is_recomputed_and_counted(
+    least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "LEAST", least)
     scores, links, lengths, sizes = (x[:1] for x in random_target(5, 1, 6, 12))
     # Paths through early vertices are better by e^200 up to the third token, and in the end worse
     # by e^300: single precision has then forgotten the others.
@@ -104,13 +109,13 @@ def test_a_sentence_beyond_single_precision_is_recomputed_and_counted() -> None:
 def test_a_batch_is_its_sentences_one_by_one_and_padding_changes_nothing() -> None:
     scores, links, lengths, sizes = random_target(7, 6, 6, 11)
     total, _ = log_likelihood(scores, links, lengths, sizes)
-    paths = best_path(scores, links, lengths, sizes)
+    found = best_path(scores, links, lengths, sizes)
     for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
         alone = (scores[b : b + 1, :length, :size], links[b : b + 1, :size, :size])
         counts = lengths[b : b + 1], sizes[b : b + 1]
         assert log_likelihood(*alone, *counts)[0][0] == pytest.approx(float(total[b]), abs=1e-9)
-        assert best_path(*alone, *counts)[0].tolist() == paths[b, :length].tolist()
-        assert (paths[b, length:] == size - 1).all()
+        assert best_path(*alone, *counts)[0].tolist() == found[b, :length].tolist()
+        assert (found[b, length:] == size - 1).all()
 
 
 def test_infeasible_targets_have_no_path() -> None:
