@@ -11,6 +11,7 @@ import torch
 
 import fastdecode.families.aggressive.plugin
 import fastdecode.families.bidirectional.plugin
+import fastdecode.families.dag.plugin
 import fastdecode.families.lattice.plugin
 import fastdecode.families.parallel.plugin
 import fastdecode.train.task  # noqa: F401

@@ -25,7 +25,7 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     from fastdecode.measure.statistic import Statistic
 
-FAMILIES = ("aggressive", "autoregressive", "bidirectional", "lattice", "parallel")
+FAMILIES = ("aggressive", "autoregressive", "bidirectional", "dag", "lattice", "parallel")
 
 
 def decoder_row(family: str) -> type[DecoderRow]:

@@ -1,0 +1,157 @@
+"""Decoding with graphs: one pass of encoder and decoder, then a search through the graph."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import torch
+from torch import Tensor
+
+from fastdecode.errors import UserError
+from fastdecode.families.dag.beam import Limits, beam_search
+from fastdecode.families.dag.framing import blank_vertices, frame_sources
+from fastdecode.families.dag.graph import Found, Graph, Shortlist
+from fastdecode.families.dag.model import GraphModel
+from fastdecode.families.dag.ngrams import NGrams
+from fastdecode.families.dag.rows import LANGUAGE_MODEL
+from fastdecode.families.dag.rows import Decoder as Row
+from fastdecode.families.dag.sample import NUCLEUS, sample
+from fastdecode.families.dag.vertices import Vertices
+from fastdecode.families.dag.viterbi import viterbi
+from fastdecode.families.dag.walk import walk
+from fastdecode.stages import Stopwatch
+from fastdecode.train.draws import keyed_uniforms
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.layers import check_supported
+from fastdecode.translation import Translation
+
+if TYPE_CHECKING:
+    from fastdecode.decode import Decoder, System
+
+
+class GraphDecoder:
+    """Translates batches of BPE-tokenised source sentences."""
+
+    def __init__(
+        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+    ):
+        """Prepare model and search; raises UserError if they do not fit."""
+        if len(system.models) > 1:
+            raise UserError(f"a graph is one model's, and these are {len(system.models)}")
+        (model,) = system.models
+        if not isinstance(model, GraphModel):
+            raise UserError(f"{type(model).__name__} writes no graphs: train a dag for this")
+        self._source, self._target = system.source, system.target
+        self._row, self._finish, self._watch = row, finish, watch
+        self._device = next(model.parameters()).device
+        self._model: Any = model.decoder
+        self._vertices: Vertices | None = None
+        if row.engine == "fastdecode":
+            check_supported(model)
+            self._encoder: Any = system.share("encoder", lambda: Encoder(model.encoder))
+            self._vertices = system.share("vertices", lambda: Vertices(model.decoder))
+        else:
+            self._encoder = model.encoder
+        temperature = row.temperature if row.search == "sample" else None
+        self._shortlist = Shortlist(system.target, self._tokens_wanted(), temperature)
+        self._limits = Limits(
+            row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
+        )
+        self._ngrams = _ngrams(system) if row.search == "beam" and row.lm_weight else None
+        weights = [
+            *model.decoder.layers.parameters(),
+            model.decoder.output_projection.weight,
+            model.decoder.links.query.weight,
+            model.decoder.links.key.weight,
+        ]
+        self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+
+    @torch.inference_mode()
+    def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
+        """Return one Translation for each of `sources`, which decode as one batch.
+
+        One pass each. The score is that of the search: a path's log-probability, in `viterbi` and
+        `beam` over its length to the power of the penalty. Stages: encode, decode, search, finish.
+        """
+        self._watch.start()
+        padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
+        lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=self._device)
+        sizes = self._model.sizes(lengths)
+        vertices = blank_vertices(sizes, self._target)
+        if self._vertices:
+            even = len({len(tokens) for tokens in sources}) == 1
+            parts, links = self._run_packed(padded, vertices, sizes, even)
+        else:
+            parts, links = self._run_eager(padded, lengths, vertices, sizes)
+        graph = self._shortlist.read(parts, links, sizes)
+        self._watch.lap("decode")
+        found = self._search(graph, lengths, sources)
+        self._watch.lap("search")
+        translations = [self._translation(*one) for one in found]
+        self._watch.lap("finish")
+        return self._watch.share(translations)
+
+    def _run_eager(
+        self, padded: Tensor, lengths: Tensor, vertices: Tensor, sizes: Tensor
+    ) -> tuple[Iterable[Tensor], Tensor]:
+        encoded = self._encoder(padded, src_lengths=lengths)
+        self._watch.lap("encode")
+        logits, links = self._model(vertices, encoded, sizes)
+        return [logits.flatten(0, 1)], links
+
+    def _run_packed(
+        self, padded: Tensor, vertices: Tensor, sizes: Tensor, even: bool
+    ) -> tuple[Iterable[Tensor], Tensor]:
+        assert self._vertices
+        mask = own_mask = None  # of padding, where there is any
+        if not even:
+            mask = (padded != self._source.pad())[:, None, None]
+            own_mask = (vertices != self._target.pad())[:, None, None]
+        encoded = self._encoder(padded, mask)
+        self._watch.lap("encode")
+        return self._vertices(vertices, sizes, own_mask, encoded, mask)
+
+    def _tokens_wanted(self) -> int:
+        """Return how many tokens of a vertex the search looks at."""
+        if self._row.search == "beam":
+            return self._row.expansions
+        if self._row.search == "sample":
+            return NUCLEUS if self._row.top_p < 1 else len(self._target)
+        return 1
+
+    def _search(
+        self, graph: Graph, lengths: Tensor, sources: Sequence[Sequence[str]]
+    ) -> list[Found]:
+        row = self._row
+        if row.search == "viterbi":  # of at most 2L/λ vertices
+            return viterbi(graph, 2 * lengths, row.length_penalty)
+        if row.search == "beam":
+            return beam_search(graph, self._limits, self._ngrams)
+        if row.search == "sample":
+            # By what the source says, so that a sentence's sample does not depend on its batch.
+            ids = torch.tensor([crc32(" ".join(tokens).encode()) for tokens in sources])
+            steps = graph.links.shape[1] - 1
+            draws = keyed_uniforms(ids.to(self._device), steps, row.sample_seed, 0)
+            return sample(graph, draws, row.top_p, row.temperature)
+        return walk(graph, row.search == "lookahead")
+
+    def _translation(self, ids: list[int], score: float) -> Translation:
+        if self._row.merge:
+            ids = [i for i, _ in groupby(ids)]
+        tokens = [self._target[i] for i in ids]
+        return Translation(self._finish(tokens), tokens, score, passes=1)
+
+
+def _ngrams(system: "System") -> NGrams:
+    if system.assets is None:
+        raise UserError("a beam with lm_weight needs its language model: load its folder of assets")
+    path = system.assets / LANGUAGE_MODEL
+    return system.share(f"ngrams {path}", lambda: NGrams(path, system.target.symbols))
+
+
+def build(
+    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
+) -> "Decoder":
+    """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
+    return GraphDecoder(system, row, finish, watch)

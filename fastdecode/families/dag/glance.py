@@ -1,0 +1,70 @@
+"""Glancing at the target (Huang et al. 2022, section 3.2): what of it the decoder sees in training.
+
+A first pass over blank vertices assigns the target's tokens to vertices: those of the most probable
+path. Some of them are then put into the input of the second pass, which is the one that learns.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.glancing import dropout_of, reveal, to_reveal
+from fastdecode.train.draws import keyed_uniforms
+
+SALT = 1  # keeps the draw of how many apart from the draw of which
+
+
+@dataclass
+class Glance:
+    """One batch's glance; `look` fills in what was shown."""
+
+    targets: Tensor
+    """(B, M), with their frame."""
+    lengths: Tensor
+    """(B)"""
+    ids: Tensor
+    """(B) numbers of the sentences, by which is drawn."""
+    seed: int
+    update: int
+    ratio: float | None
+    """Share of the number of wrong tokens that is shown; None: any number (uniform glancing)."""
+    shown: Tensor = field(init=False)
+    """(B, M) true where a token is shown."""
+    path: Tensor = field(init=False)
+    """(B, M) the vertices that the tokens are assigned to."""
+
+    def dropout(self) -> AbstractContextManager[None]:
+        """Return what both passes run in, so that they drop the same units."""
+        return dropout_of(self.ids, self.seed, self.update)
+
+    def look(self, logits: Tensor, links: Tensor, sizes: Tensor, vertices: Tensor) -> Tensor:
+        """Return the second pass's input (B, L): the first one's `vertices` and what is shown.
+
+        `logits` (B, L, V) and `links` (B, L, L) of graphs of `sizes` (B) are from the first pass.
+        Of a target that is longer than its graph, nothing is shown.
+        """
+        scores = token_scores(logits, self.targets)
+        self.path = best_path(scores, links, self.lengths.minimum(sizes), sizes)
+        there = torch.arange(self.targets.shape[1], device=sizes.device) < self.lengths[:, None]
+        if self.ratio is None:
+            shares = keyed_uniforms(self.ids, 1, self.seed ^ SALT, self.update)[:, 0]
+            counts = (self.lengths * shares + 0.5).long()
+        else:
+            predicted = logits.argmax(-1).gather(1, self.path)
+            wrong = ((predicted != self.targets) & there).sum(1)
+            counts = to_reveal(wrong, self.ratio, plus=0.5)
+        counts = counts * (self.lengths <= sizes)
+        self.shown = reveal(counts, there, self.ids, self.seed, self.update)
+        rows, places = self.shown.nonzero(as_tuple=True)
+        filled = vertices.clone()
+        filled[rows, self.path[rows, places]] = self.targets[rows, places]
+        return filled
+
+    def fix(self, tokens: Tensor) -> Tensor:
+        """Return the scores `tokens` (B, M, L) with shown tokens certain where they are shown."""
+        here = torch.arange(tokens.shape[2], device=tokens.device) == self.path[..., None]
+        certain = torch.zeros_like(tokens).masked_fill(~here, float("-inf"))
+        return certain.where(self.shown[..., None], tokens)

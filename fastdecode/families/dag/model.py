@@ -1,0 +1,110 @@
+"""The directed acyclic Transformer (Huang et al. 2022, section 3.1).
+
+A Transformer whose decoder turns L = λ · S blank vertices into a graph: at every vertex a
+distribution over tokens (equation 3) and one over the vertices behind it (equation 2).
+"""
+
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from fairseq.models import register_model, register_model_architecture
+from fairseq.models.transformer import TransformerDecoder, TransformerModel, base_architecture
+from fairseq.modules import SinusoidalPositionalEmbedding
+from torch import Tensor
+
+from fastdecode.families.dag.framing import blank_vertices, graph_sizes
+from fastdecode.families.dag.glance import Glance
+from fastdecode.families.dag.links import GatedLinks, Links
+from fastdecode.families.dag.training import ARCHITECTURE
+
+LONGEST_SOURCE = 256  # with its frame: up to here a source gets its λ vertices for every token
+
+
+@register_model(ARCHITECTURE)
+class GraphModel(TransformerModel):  # type: ignore[misc]
+    """An encoder, and a decoder of graphs."""
+
+    num_updates = 0
+
+    def set_num_updates(self, num_updates: int) -> None:
+        """Remember how many updates there were: random draws depend on it."""
+        super().set_num_updates(num_updates)
+        self.num_updates = num_updates
+
+    @classmethod
+    def add_args(cls, parser: Any) -> None:
+        """Add the options of this model to fairseq's."""
+        TransformerModel.add_args(parser)
+        parser.add_argument("--graph-factor", type=float, help="vertices a source token, λ")
+        parser.add_argument("--links", choices=["softmax", "gated"], help="what links come from")
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "GraphDecoder":
+        """Return the decoder."""
+        vertices = int(args.graph_factor * LONGEST_SOURCE)
+        args.max_target_positions = max(args.max_target_positions, vertices)
+        return GraphDecoder(args, tgt_dict, embed_tokens)
+
+    def forward(
+        self, src_tokens: Tensor, src_lengths: Tensor, glance: Glance | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return logits (B, L, V), links (B, L, L) and sizes (B) of the graphs of some sources.
+
+        With a `glance` the decoder runs twice: what the first pass, without gradient, says of blank
+        vertices decides what the second one sees of the target.
+        """
+        encoded = self.encoder(src_tokens, src_lengths=src_lengths)
+        sizes = self.decoder.sizes(src_lengths)
+        vertices = blank_vertices(sizes, self.decoder.dictionary)
+        if glance:
+            with torch.no_grad(), glance.dropout():
+                logits, links = self.decoder(vertices, encoded, sizes)
+            vertices = glance.look(logits, links, sizes, vertices)
+            del logits, links  # before the second ones are made
+        with glance.dropout() if glance else nullcontext():
+            return *self.decoder(vertices, encoded, sizes), sizes
+
+
+class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
+    """A Transformer decoder in which all vertices see each other.
+
+    The positions of vertices are learned, and begin as sines: vertices differ in nothing else, and
+    few sentences do not teach hundreds of positions that begin at random.
+    """
+
+    def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
+        """Build fairseq's decoder, and what makes links of its states."""
+        super().__init__(args, dictionary, embed_tokens)
+        self.factor = float(args.graph_factor)
+        positions = self.embed_positions.weight
+        with torch.no_grad():
+            sines = SinusoidalPositionalEmbedding.get_embedding(*positions.shape, self.padding_idx)
+            positions.copy_(sines)
+        width = int(args.decoder_embed_dim)
+        if args.links == "gated":
+            count = int(args.decoder_attention_heads)
+            self.links: Links | GatedLinks = GatedLinks(width, count, len(positions))
+        else:
+            self.links = Links(width)
+
+    def sizes(self, lengths: Tensor) -> Tensor:
+        """Return the sizes (B) of the graphs of sources of `lengths` (B), with their frame."""
+        return graph_sizes(lengths, self.factor, int(self.max_positions()))
+
+    def forward(self, vertices: Tensor, encoder_out: Any, sizes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits (B, L, V) and links (B, L, L) for the input `vertices` (B, L)."""
+        states, _ = self.extract_features(
+            vertices, encoder_out, full_context_alignment=True, alignment_layer=-1
+        )
+        return self.output_layer(states), self.links(states, sizes)
+
+
+@register_model_architecture(ARCHITECTURE, ARCHITECTURE)  # type: ignore[untyped-decorator]
+def graph_architecture(args: Any) -> None:
+    """Fill in what the command line leaves open."""
+    args.graph_factor = getattr(args, "graph_factor", None) or 8.0
+    args.links = getattr(args, "links", None) or "softmax"
+    args.decoder_learned_pos = True  # the graph's positions (section 3.1)
+    args.activation_fn = "gelu"
+    base_architecture(args)

@@ -1,0 +1,202 @@
+"""Sums and maxima over all paths of a graph, fast (Huang et al. 2022, appendix A).
+
+A target of M tokens is matched with paths 1 = a_1 < … < a_M = L. The i-th token can only stand at a
+vertex with i - 1 vertices before it and M - i behind it: these form a band of the grid, and only
+the band is computed.
+
+The sum runs in probability space, forward and backward, scaled anew at every step: one product with
+the matrix of links a step, and no logarithm. Both together give the posterior of every vertex and
+link, which is the gradient, so nothing is recorded for automatic differentiation. Where single
+precision does not suffice for a sentence, its forward and backward sums disagree: such a sentence
+is computed anew in log space (naive.py). On a GPU a kernel of its own would take the place of
+`_scaled`.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.dag.naive import sum_paths
+
+LEAST = 1e-18  # of scales: below it the products of two of them may leave single precision
+TOLERANCE = 1e-4  # of a sum's relative difference between the steps that it is read at
+FORGET = 1e-30  # of a step's mass: less is 0, since a CPU is slow with the smallest numbers
+
+
+def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
+    wanted = targets[:, None].expand(-1, logits.shape[1], -1)  # (B, L, M)
+    scores = logits.gather(2, wanted).float() - logits.float().logsumexp(-1, keepdim=True)
+    return scores.transpose(1, 2)
+
+
+def log_likelihood(
+    tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return log P(Y | X) of some sentences (B), and which of them were computed in log space (B).
+
+    Arguments as for naive.sum_paths; no target may be longer than its graph.
+    """
+    total, trusted = _Sum.apply(tokens, links, lengths, sizes)  # type: ignore[no-untyped-call]
+    if not bool(trusted.all()):
+        again = ~trusted
+        total = total.masked_scatter(
+            again, sum_paths(tokens[again], links[again], lengths[again], sizes[again])
+        )
+    return total, ~trusted
+
+
+def band(lengths: Tensor, sizes: Tensor, tokens: int, vertices: int) -> Tensor:
+    """Return (B, M, L), true where token i of a target may stand at vertex u of its graph."""
+    i = torch.arange(tokens, device=lengths.device)[:, None]
+    u = torch.arange(vertices, device=lengths.device)
+    behind_i, behind_u = lengths[:, None, None] - 1 - i, sizes[:, None, None] - 1 - u
+    inner = (u >= i) & (behind_u >= behind_i) & (behind_i >= 0)
+    return inner & ((u == 0) == (i == 0)) & ((behind_u == 0) == (behind_i == 0))
+
+
+def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+    """Return the most probable path argmax_A P(Y, A | X) of some sentences: vertices (B, M).
+
+    Arguments as for naive.sum_paths; no target may be longer than its graph. Behind the end of a
+    target the path stays at the last vertex. No gradient.
+    """
+    tokens, links = tokens.detach(), links.detach()
+    sentences, count, vertices = tokens.shape
+    room = int((sizes - lengths).max())  # by how much the band is wider than one vertex
+    scores = tokens.new_full((count, sentences, vertices), float("-inf"))
+    scores[0, :, 0] = tokens[:, 0, 0]
+    for i in range(1, min(count, vertices)):
+        before, here = slice(i - 1, i + room), slice(i, i + room + 1)
+        sums = scores[i - 1, :, before, None] + links[:, before, here]
+        scores[i, :, here] = sums.amax(1) + tokens[:, i, here]
+    path = torch.empty(sentences, count, dtype=torch.long, device=tokens.device)
+    path[:, -1] = sizes - 1
+    for i in range(count - 1, 0, -1):
+        into = links.gather(2, path[:, i, None, None].expand(-1, vertices, 1))[..., 0]  # (B, L)
+        came_from = (scores[i - 1] + into).argmax(1)
+        path[:, i - 1] = came_from.where(i < lengths, sizes - 1)
+    return path
+
+
+def score_path(tokens: Tensor, links: Tensor, lengths: Tensor, path: Tensor) -> Tensor:
+    """Return log P(Y, A | X) (B) of one path (B, M) each; see naive.sum_paths."""
+    there = torch.arange(path.shape[1], device=path.device) < lengths[:, None]
+    words = tokens.gather(2, path[..., None])[..., 0]
+    rows = torch.arange(len(path), device=path.device)[:, None]
+    steps = links[rows, path[:, :-1], path[:, 1:]]
+    words = words.masked_fill(~there, 0.0)  # not a product: beyond the end links are -inf
+    return words.sum(1) + steps.masked_fill(~there[:, 1:], 0.0).sum(1)
+
+
+def posteriors(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+    """Return how likely each vertex holds each token, given the target: (B, M, L).
+
+    These are the weights w_A of equation 7, added up over the paths that pass through a vertex.
+    """
+    tokens = tokens.detach().requires_grad_()
+    with torch.enable_grad():
+        total, _ = log_likelihood(tokens, links.detach(), lengths, sizes)
+        (found,) = torch.autograd.grad(total.sum(), tokens)
+    return found
+
+
+class _Sum(torch.autograd.Function):
+    """log Σ_A P(Y, A | X), and whether single precision sufficed."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        total, trusted, of_tokens, of_links = _scaled(tokens, links, lengths, sizes)
+        ctx.save_for_backward(of_tokens, of_links)
+        ctx.mark_non_differentiable(trusted)
+        return total, trusted
+
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor) -> Any:
+        gradient = outputs[0][:, None, None]
+        of_tokens, of_links = ctx.saved_tensors
+        return gradient * of_tokens, gradient * of_links, None, None
+
+
+def _scaled(
+    tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return totals (B), which to trust (B), and the gradients (B, M, L) and (B, L, L) of totals.
+
+    The gradients of those that are not to be trusted are 0.
+    """
+    _, count, vertices = tokens.shape
+    room = int((sizes - lengths).max())
+    allowed = band(lengths, sizes, count, vertices)
+    there = torch.arange(count, device=lengths.device)[:, None] < lengths  # (M, B)
+    chances, tops = _probabilities(tokens, allowed)  # (M, B, L), (M, B)
+    edges = links.exp()
+    ends = there & ~there.roll(-1, 0)
+    ends[-1] = there[-1]
+
+    def step(i: int) -> tuple[slice, slice]:
+        return slice(i - 1, i + room), slice(i, i + room + 1)
+
+    # Forward: f_i ← normalise((f_{i-1} · E) ⊙ P_i), equation 14.
+    f = torch.zeros_like(chances)
+    f[0] = chances[0]
+    scales = torch.ones_like(tops)
+    scales[0] = f[0, :, 0]
+    f[0, :, 0] = 1.0
+    for i in range(1, min(count, vertices)):
+        before, here = step(i)
+        mass = torch.bmm(f[i - 1, :, None, before], edges[:, before, here])[:, 0]
+        mass *= chances[i, :, here]
+        scales[i] = mass.sum(1)
+        _normalise(mass, scales[i], out=f[i, :, here])
+    # Backward: g_i ← normalise(E · (P_{i+1} ⊙ g_{i+1})).
+    g = torch.zeros_like(chances)
+    g[-1] = ends[-1, :, None] * allowed[:, -1]
+    ahead = torch.zeros_like(chances)  # P_i ⊙ g_i
+    scales_back = torch.ones_like(tops)
+    for i in range(min(count, vertices) - 1, 0, -1):
+        before, here = step(i)
+        torch.mul(chances[i], g[i], out=ahead[i])
+        mass = torch.bmm(edges[:, before, here], ahead[i, :, here, None])[..., 0]
+        mass *= allowed[:, i - 1, before]
+        scales_back[i - 1] = mass.sum(1)
+        _normalise(mass, scales_back[i - 1], out=g[i - 1, :, before])
+        g[i - 1] += ends[i - 1, :, None] * allowed[:, i - 1]
+    begun = there.roll(-1, 0)
+    begun[-1] = False  # (M, B): tokens that another one follows
+
+    # At every step the masses of both sides meet in the same total.
+    meet = (f * g).sum(2)  # (M, B)
+    forward = (scales.log() + tops).masked_fill(~there, 0.0).cumsum(0)
+    back = (scales_back.log() + tops.roll(-1, 0)).masked_fill(~begun, 0.0)
+    back = back.flip(0).cumsum(0).flip(0)
+    totals = (forward + back + meet.log()).masked_fill(~there, 0.0)
+    total = forward[-1]
+    margin = TOLERANCE * total.abs().clamp(min=1.0)
+    agree = ((totals - total).abs() <= margin) | ~there
+    enough = ((scales_back >= LEAST) | ~begun) & ((meet >= LEAST) | ~there)
+    trusted = total.isfinite() & (agree & enough).all(0)
+
+    use = (there & trusted)[..., None]
+    posterior = torch.where(use, f * g / meet[..., None], 0.0)
+    left = torch.where(use & begun[..., None], f / meet[..., None], 0.0)[:-1]
+    right = torch.where(use[1:], ahead[1:] / scales_back[:-1, :, None], 0.0)
+    of_links = torch.bmm(left.permute(1, 2, 0), right.transpose(0, 1)) * edges
+    return total, trusted, posterior.transpose(0, 1), of_links
+
+
+def _probabilities(tokens: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """Return P_i / max P_i (M, B, L), 0 where not `allowed`, and the maxima's logarithms (M, B)."""
+    scores = tokens.masked_fill(~allowed, float("-inf")).transpose(0, 1)
+    tops = scores.amax(2)
+    tops = tops.where(tops.isfinite(), 0.0)
+    return (scores - tops[..., None]).exp().contiguous(), tops
+
+
+def _normalise(mass: Tensor, scale: Tensor, out: Tensor) -> None:
+    """Write `mass` (B, n) over its `scale` (B) into `out`; what has no mass stays 0."""
+    share = mass / scale.clamp(min=torch.finfo(mass.dtype).tiny)[:, None]
+    torch.mul(share, share > FORGET, out=out)

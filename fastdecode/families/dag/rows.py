@@ -1,0 +1,98 @@
+"""What the configuration may say about systems and decoders of this family."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from fastdecode.config.rows import Assets, DecoderRow, Tier
+from fastdecode.config.rows import System as AnySystem
+
+LANGUAGE_MODEL = "5gram.binary"
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class System(AnySystem):
+    """A Transformer that writes a graph of translations at once."""
+
+    factor: Annotated[float, Field(ge=1)] = Field(
+        8.0, description="λ: vertices of the graph for every token of the source"
+    )
+    links: Literal["softmax", "gated"] = Field(
+        "softmax",
+        description="what links come from: one softmax (the paper's), or heads of links that a "
+        "gate mixes, with positions of their own (the authors' code)",
+    )
+    marginalise: Literal["sum", "max"] = Field(
+        "sum", description="the loss: of all paths that write the target, or of the best one"
+    )
+    glancing: Literal["adaptive", "uniform", "none"] = Field(
+        "adaptive",
+        description="target tokens shown in training: the more the more are wrong, any number, "
+        "or none",
+    )
+    glancing_ratio: tuple[Share, Share] = Field(
+        (0.5, 0.1),
+        description="adaptive: share of the wrong tokens' number that is shown, falling linearly "
+        "from the first to the second over two thirds of the training",
+    )
+    fix_revealed: bool = Field(
+        False, description="the loss keeps shown tokens where they are shown (the authors' code)"
+    )
+    divide_by_length: bool = Field(
+        False, description="divide a sentence's loss by its target's length (the authors' code)"
+    )
+
+
+class Decoder(DecoderRow):
+    """Search through a graph."""
+
+    search: Literal["greedy", "lookahead", "viterbi", "beam", "sample"] = Field(
+        "lookahead",
+        description="greedy: the likeliest links, their likeliest tokens; lookahead: both chosen "
+        "together, step by step; viterbi: the best path of all; beam: translations, whose paths "
+        "add up; sample: drawn with nucleus sampling",
+    )
+    beams: PositiveInt = Field(200, description="beam: prefixes kept at a vertex")
+    beams_per_length: PositiveInt = Field(10, description="beam: of these, of one length")
+    expansions: PositiveInt = Field(
+        5, description="beam: pairs of a next vertex and a token that a prefix goes on with"
+    )
+    length_penalty: NonNegativeFloat = Field(
+        1.0,
+        description="viterbi, beam: log-probabilities are divided by the length to this power; "
+        "the length counts `<s>` and `</s>`",
+    )
+    lm_weight: NonNegativeFloat = Field(
+        0.0, description="beam: weight γ of the 5-gram language model; 0: none is needed"
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.8, description="sample: mass of the pairs of vertex and token that are drawn from"
+    )
+    temperature: PositiveFloat = Field(
+        1.0, description="sample: below 1 likely pairs become likelier"
+    )
+    sample_seed: NonNegativeInt = Field(
+        1, description="sample: another number, another translation"
+    )
+    merge: bool = Field(
+        False, description="keep one of equal neighbouring tokens (the authors' code)"
+    )
+    engine: Literal["eager", "fastdecode"] = Field(
+        "eager", description="fairseq's modules (tier reference) or the fast path (tier optimised)"
+    )
+
+    @property
+    def tier(self) -> Tier:
+        """As for every family: eager mode is the reference."""
+        return "reference" if self.engine == "eager" else "optimised"
+
+    @property
+    def assets(self) -> Assets | None:
+        """The language model, where it is asked."""
+        asked = self.search == "beam" and self.lm_weight > 0
+        return ("lm", (LANGUAGE_MODEL,)) if asked else None
+
+    @property
+    def twin_key(self) -> dict[str, object]:
+        """All but the engine."""
+        return self.model_dump(exclude={"engine"})

@@ -1,0 +1,67 @@
+"""Translations drawn from a graph: nucleus sampling, vertex by vertex.
+
+Huang et al. (2022), section 4.3, with Holtzman et al. (2020): from the vertex u the next vertex and
+its token are drawn together, from the likeliest pairs that have a share p of the probability,
+
+    P(v, t | u) ∝ (E_uv · P_vt)^(1 / temperature).
+"""
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.dag.graph import Found, Graph
+
+NUCLEUS = 64  # tokens of a vertex that are looked at, unless all are wanted (p = 1)
+
+
+def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> list[Found]:
+    """Return drawn tokens, and their log P(Y, A | X), for each sentence.
+
+    `draws` (B, L) are uniform random numbers, one for each step. `graph` has its masses for this
+    temperature, and NUCLEUS tokens at a vertex, or all.
+    """
+    assert graph.masses is not None
+    sentences, _, count = graph.words.shape
+    rows = torch.arange(sentences, device=draws.device)
+    last = graph.sizes - 1
+    here, score = torch.zeros_like(last), graph.scores[:, 0, 0].double()
+    vertices = []
+    words = []
+    for draw in draws.unbind(1):
+        links = graph.links[rows, here]  # (B, L)
+        done = here == last
+        if bool(done.all()):
+            break
+        links = links.masked_fill(done[:, None], 0.0)  # of which nothing is kept
+        pairs = links[..., None] + graph.scores  # (B, L, K)
+        norm = (links / temperature + graph.masses).logsumexp(1, keepdim=True)
+        chances = ((pairs / temperature).flatten(1) - norm).double().exp()
+        chosen = nucleus(chances, draw, top_p)
+        there = torch.div(chosen, count, rounding_mode="floor")
+        gained = pairs.flatten(1)[rows, chosen].double()
+        score = torch.where(done, score, score + gained)
+        words.append(graph.words.flatten(1)[rows, chosen])
+        here = torch.where(done, here, there)
+        vertices.append(here)
+    path, tokens = (torch.stack(steps, 1) for steps in (vertices, words))
+    steps = (path != last[:, None]).sum(1).tolist()
+    found = zip(tokens.tolist(), steps, score.tolist(), strict=True)
+    return [(ids[:inner], total) for ids, inner, total in found]
+
+
+def nucleus(chances: Tensor, draw: Tensor, top_p: float) -> Tensor:
+    """Return which of `chances` (B, n) the numbers `draw` (B), uniform in [0, 1), stand for (B).
+
+    Only the likeliest that together have a share `top_p` are drawn, always the likeliest one.
+    """
+    best, order = chances.sort(dim=1, descending=True, stable=True)
+    before = best.cumsum(1) - best
+    kept = best.masked_fill(before >= top_p, 0.0)
+    kept[:, 0] = best[:, 0]
+    sums = kept.cumsum(1)
+    goal = draw[:, None].to(sums) * sums[:, -1:]
+    index = torch.searchsorted(sums, goal, right=True).clamp(max=sums.shape[1] - 1)
+    # A goal at the very end of the sums may fall behind the last one that is kept.
+    index = index.minimum((kept > 0).sum(1, keepdim=True).clamp(min=1) - 1)
+    chosen: Tensor = order.gather(1, index)[:, 0]
+    return chosen

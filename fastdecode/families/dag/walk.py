@@ -1,0 +1,42 @@
+"""Following links greedily, or with an eye to the next token (Huang et al. 2022, algorithm 1).
+
+At every vertex the next one is chosen for all vertices at once; then one path is read off. The
+choices are copied to the host in one go, and followed there.
+"""
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.dag.graph import Found, Graph
+
+
+def walk(graph: Graph, lookahead: bool) -> list[Found]:
+    """Return tokens and log P(Y, A | X) of the path that is chosen link by link.
+
+    Greedily a vertex links to its likeliest successor; with `lookahead`, to the one of the highest
+    product of link and token probability (equation 10).
+    """
+    best = graph.scores[..., 0]  # (B, L)
+    steps = graph.links + best[:, None]
+    following = (steps if lookahead else graph.links).argmax(2)  # (B, L)
+    gained = steps.gather(2, following[..., None])[..., 0]
+    return follow(following, gained, graph)
+
+
+def follow(following: Tensor, gained: Tensor, graph: Graph) -> list[Found]:
+    """Return tokens and score of the paths along `following` (B, L), which gain `gained` (B, L).
+
+    A path begins with the score of `<s>` and ends at its graph's last vertex.
+    """
+    hosted = torch.stack([following, graph.words[..., 0]]).cpu().numpy()
+    gains = gained.double().cpu().numpy()
+    starts, sizes = graph.scores[:, 0, 0].tolist(), graph.sizes.tolist()
+    found = []
+    for after, words, gain, score, size in zip(*hosted, gains, starts, sizes, strict=True):
+        tokens, here = [], 0
+        while here < size - 1:
+            score += float(gain[here])
+            here = int(after[here])
+            tokens.append(int(words[here]))
+        found.append((tokens[:-1], score))  # without </s>
+    return found

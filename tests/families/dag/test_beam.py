@@ -1,0 +1,146 @@
+"""The beam search against all translations, its naive twin, and the paper's worked example."""
+
+from itertools import pairwise, product
+from math import exp, inf, log
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastdecode.families.dag.beam import Limits, beam_search, expansions, prune
+from fastdecode.families.dag.graph import Graph
+from fastdecode.families.dag.naive_beam import naive_beam_search
+from tests.families.dag.conftest import BOS, EOS, UNK, random_graph, translations
+
+EVERYTHING = Limits(10_000, 10_000, 10_000, alpha=0.0)
+seeds = st.integers(0, 10_000)
+
+
+class Bigrams:
+    """A language model whose state is the word before."""
+
+    def begin(self) -> Any:
+        return BOS
+
+    def score(self, state: Any, token: int) -> tuple[float, Any]:
+        return -0.1 - ((7 * state + 3 * token) % 11) / 3, token
+
+
+def bigram_score(tokens: tuple[int, ...]) -> float:
+    written = (BOS, *tokens, EOS)
+    model = Bigrams()
+    return sum(model.score(a, b)[0] for a, b in pairwise(written))
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=seeds)
+def test_without_limits_it_finds_the_most_probable_translation(seed: int) -> None:
+    graph, scores = random_graph(seed, [5, 4, 3], words=2)
+    for b, (tokens, score) in enumerate(beam_search(graph, EVERYTHING)):
+        size = int(graph.sizes[b])
+        every = translations(graph.links[b, :size, :size], scores[b, :size])
+        best = max(every, key=lambda words: every[words])
+        assert every[tuple(tokens)] == pytest.approx(every[best], rel=1e-5)
+        assert exp(score) == pytest.approx(every[best], rel=1e-4)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=seeds, alpha=st.sampled_from([0.0, 1.0, 1.3]), gamma=st.sampled_from([0.1, 1.0]))
+def test_length_and_language_model_rank_as_equation_11(
+    seed: int, alpha: float, gamma: float
+) -> None:
+    graph, scores = random_graph(seed, [5], words=2)
+    limits = Limits(10_000, 10_000, 10_000, alpha, gamma)
+    ((_, score),) = beam_search(graph, limits, Bigrams())
+    every = translations(graph.links[0], scores[0])
+    ranks = [
+        (log(mass) + gamma * bigram_score(words)) / (len(words) + 2) ** alpha
+        for words, mass in every.items()
+    ]
+    assert score == pytest.approx(max(ranks), abs=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=seeds,
+    beams=st.integers(1, 6),
+    per_length=st.integers(1, 4),
+    width=st.integers(1, 6),
+    alpha=st.sampled_from([0.0, 1.0, 1.4]),
+    gamma=st.sampled_from([0.0, 0.3]),
+)
+def test_with_limits_it_is_algorithm_3(
+    seed: int, beams: int, per_length: int, width: int, alpha: float, gamma: float
+) -> None:
+    limits = Limits(beams, per_length, width, alpha, gamma)
+    model = Bigrams() if gamma else None
+    graph, scores = random_graph(seed, [9, 6], words=4, count=width)
+    for b, (tokens, score) in enumerate(beam_search(graph, limits, model)):
+        size = int(graph.sizes[b])
+        links = graph.links[b, :size, :size]
+        expected, total = naive_beam_search(links, scores[b, :size], BOS, limits, model)
+        assert tokens == expected
+        assert score == pytest.approx(total, abs=1e-4)
+
+
+def test_the_worked_example_of_figure_11() -> None:
+    yes = 4
+    links = torch.full((1, 4, 4), -inf)
+    for u, v, chance in ((0, 1, 0.5), (0, 2, 0.5), (1, 2, 0.1), (1, 3, 0.9), (2, 3, 1.0)):
+        links[0, u, v] = log(chance)
+    words = torch.tensor([[[BOS], [yes], [yes], [EOS]]])
+    scores = torch.tensor([[[1.0], [0.8], [0.8], [1.0]]]).log()
+    graph = Graph(links, words, scores, torch.tensor([4]))
+    ((tokens, score),) = beam_search(graph, Limits(1, 1, 2, alpha=1.0))
+    assert tokens == [yes]
+    assert score == pytest.approx(log(0.36 + 0.4) / 3, abs=1e-6)  # printed as -0.09
+
+
+def test_long_translations_keep_their_masses() -> None:
+    """Masses of e^-2000, far below any double."""
+    size = 500
+    links = torch.full((1, size, size), -inf)
+    links[0].diagonal(1).fill_(-4.0)
+    words = torch.full((1, size, 1), UNK)
+    words[0, 0], words[0, -1] = BOS, EOS
+    graph = Graph(links, words, torch.zeros(1, size, 1), torch.tensor([size]))
+    ((tokens, score),) = beam_search(graph, Limits(alpha=0.0))
+    assert len(tokens) == size - 2
+    assert score == pytest.approx(-4.0 * (size - 1))
+
+
+def test_a_batch_is_its_sentences_one_by_one() -> None:
+    graph, _ = random_graph(11, [9, 6, 4], count=3)
+    together = beam_search(graph, Limits(4, 2, 3))
+    for b, size in enumerate([9, 6, 4]):
+        parts = (graph.links[:, :size, :size], graph.words[:, :size], graph.scores[:, :size])
+        alone = Graph(*(part[b : b + 1] for part in (*parts, graph.sizes)))
+        ((tokens, score),) = beam_search(alone, Limits(4, 2, 3))
+        assert tokens == together[b][0]
+        assert score == pytest.approx(together[b][1])
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, count=st.integers(1, 7))
+def test_expansions_are_the_best_pairs(seed: int, count: int) -> None:
+    graph, scores = random_graph(seed, [6, 4], words=3, count=count)
+    found = expansions(graph, count)
+    for b, u in product(range(2), range(6)):
+        pairs = graph.links[b, u, :, None] + scores[b].float()
+        best = pairs.flatten().topk(count).values
+        got = found.scores[b, u]
+        assert np.allclose(got, best.numpy(), atol=1e-5)
+        for v, t, score in zip(found.vertices[b, u], found.words[b, u], got, strict=True):
+            if score > -inf:
+                assert float(pairs[v, t]) == pytest.approx(score, abs=1e-5)
+
+
+def test_pruning_keeps_the_best_of_each_length_then_of_all() -> None:
+    lengths = np.array([2.0, 2.0, 3.0, 2.0, 3.0, 4.0])
+    ranks = np.array([-1.0, -3.0, -2.0, -1.5, -2.0, -9.0])
+    assert prune(lengths, ranks, Limits(9, 2)).tolist() == [0, 3, 2, 4, 5]
+    assert prune(lengths, ranks, Limits(3, 2)).tolist() == [0, 3, 2]
+    assert prune(lengths, ranks, Limits(9, 1)).tolist() == [0, 2, 5]

@@ -1,0 +1,141 @@
+"""The whole of decoding: engines against each other, batches against their sentences."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from fastdecode.config.read import Architecture
+from fastdecode.decode import Decoder, System
+from fastdecode.errors import UserError
+from fastdecode.families.dag.framing import blank_vertices, frame_sources
+from fastdecode.families.dag.rows import LANGUAGE_MODEL
+from fastdecode.families.dag.rows import Decoder as Row
+from fastdecode.measure.untrained import untrained_system
+from fastdecode.stages import Stopwatch
+from fastdecode.translation import Translation
+from tests.families.dag.conftest import EOS, PAD, untrained_graphs
+
+Sentences = list[list[str]]
+SEARCHES: list[dict[str, Any]] = [
+    {"search": "greedy"},
+    {"search": "lookahead"},
+    {"search": "viterbi"},
+    {"search": "beam", "beams": 20},
+    {"search": "sample"},
+    {"search": "sample", "top_p": 1.0, "temperature": 0.6},
+]
+
+
+@pytest.fixture(scope="module", params=["softmax", "gated"])
+def system(request: pytest.FixtureRequest) -> System:
+    return untrained_graphs(request.param)
+
+
+def decoder(system: System, **settings: Any) -> Decoder:
+    return system.decoder("dag", settings, " ".join)
+
+
+def same(one: Translation, other: Translation) -> None:
+    assert (one.tokens, one.text, one.passes) == (other.tokens, other.text, other.passes)
+    assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
+@pytest.mark.parametrize("settings", SEARCHES)
+def test_both_engines_write_the_same(
+    system: System, ragged: Sentences, settings: dict[str, Any]
+) -> None:
+    fast = decoder(system, **settings, engine="fastdecode")
+    for one, other in zip(decoder(system, **settings)(ragged), fast(ragged), strict=True):
+        same(one, other)
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+@pytest.mark.parametrize("settings", SEARCHES)
+def test_a_batch_is_its_sentences_one_by_one(
+    system: System, ragged: Sentences, settings: dict[str, Any], engine: str
+) -> None:
+    decode = decoder(system, **settings, engine=engine)
+    together = decode(ragged)
+    for sentence, batched in zip(ragged, together, strict=True):
+        same(decode([sentence])[0], batched)
+    assert {translation.passes for translation in together} == {1}
+
+
+def test_lookahead_follows_the_model_itself(system: System, ragged: Sentences) -> None:
+    """One sentence at a time, from the training model's own numbers."""
+    (model,) = system.models
+    for sentence, translation in zip(ragged, decoder(system)(ragged), strict=True):
+        source = frame_sources([sentence], system.source)
+        lengths = torch.tensor([source.shape[1]])
+        sizes = model.decoder.sizes(lengths)
+        assert int(sizes) == 2 * len(sentence) + 4
+        with torch.inference_mode():
+            blanks = blank_vertices(sizes, system.target)
+            logits, links = model.decoder(blanks, model.encoder(source, lengths), sizes)
+        log = logits[0].log_softmax(-1)
+        score, here, tokens = float(log[0, 0]), 0, []
+        while here < int(sizes) - 1:
+            inner = log.clone()
+            inner[:, [0, PAD, EOS]] = -torch.inf
+            best, words = inner.max(-1)
+            best[-1], words[-1] = log[-1, EOS], EOS
+            step = links[0, here] + best
+            here = int(step.argmax())
+            score += float(step[here])
+            tokens.append(system.target[int(words[here])])
+        assert translation.tokens == tokens[:-1]
+        assert translation.score == pytest.approx(score, abs=1e-4)
+
+
+def test_merging_keeps_one_of_equal_neighbours(system: System, ragged: Sentences) -> None:
+    settings = {"search": "viterbi"}
+    plain = decoder(system, **settings)(ragged)
+    merged = decoder(system, **settings, merge=True)(ragged)
+    assert any(a.tokens != b.tokens for a, b in zip(plain, merged, strict=True))
+    for before, after in zip(plain, merged, strict=True):
+        assert after.tokens == [token for token, _ in groupby(before.tokens)]
+
+
+def test_samples_depend_on_their_seed(system: System, ragged: Sentences) -> None:
+    settings = {"search": "sample", "top_p": 1.0, "temperature": 3.0}
+    first, again = (decoder(system, **settings)(ragged) for _ in range(2))
+    other = decoder(system, **settings, sample_seed=2)(ragged)
+    assert [t.tokens for t in first] == [t.tokens for t in again]
+    assert [t.tokens for t in first] != [t.tokens for t in other]
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
+    decode = untrained_graphs().decoder("dag", {"engine": engine}, "+".join, Stopwatch())
+    translations = decode(ragged)
+    assert all(t.text == "+".join(t.tokens) for t in translations)
+    assert all(list(t.stages) == ["encode", "decode", "search", "finish"] for t in translations)
+    attention, feed_forward, norms = 4 * (16 * 16 + 16), 2 * 16 * 24 + 24 + 16, 3 * 2 * 16
+    layer = 2 * attention + feed_forward + norms
+    assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 16 + 2 * 16 * 16)  # in fp64
+
+
+def test_only_a_beam_with_a_weight_needs_a_language_model(tmp_path: Path) -> None:
+    assert Row(search="beam", lm_weight=0.1).assets == ("lm", (LANGUAGE_MODEL,))
+    assert Row(search="beam").assets is None
+    assert Row(search="lookahead", lm_weight=0.1).assets is None
+    with pytest.raises(UserError, match="needs its language model"):
+        decoder(untrained_graphs(), search="beam", lm_weight=0.1)
+
+
+def test_tiers_and_twins() -> None:
+    slow, fast = Row(search="beam"), Row(search="beam", engine="fastdecode")
+    assert (slow.tier, fast.tier) == ("reference", "optimised")
+    assert slow.twin_key == fast.twin_key != Row(search="beam", beams=3).twin_key
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    system = untrained_graphs()
+    with pytest.raises(UserError, match="one model's, and these are 2"):
+        decoder(System(system.models * 2, system.source, system.target))
+    other = untrained_system(Architecture(8, 12, 2, 1, 1), 30)
+    with pytest.raises(UserError, match="TransformerModel writes no graphs"):
+        decoder(other)

@@ -1,0 +1,148 @@
+"""Estimating and asking a language model; what KenLM does itself is tested where it is there."""
+
+import gzip
+import os
+import stat
+from math import log
+from pathlib import Path
+
+import pytest
+
+from fastdecode.errors import UserError
+from fastdecode.families.dag import language_model
+from fastdecode.families.dag.language_model import build_tools, estimate
+from fastdecode.families.dag.ngrams import NGrams
+from tests.families.dag.conftest import EOS, UNK, dictionary
+
+ARPA = """\\data\\
+ngram 1=5
+ngram 2=3
+
+\\1-grams:
+-1.0\t<unk>\t0
+0\t<s>\t-0.3
+-0.7\t</s>\t0
+-0.4\tw0\t-0.2
+-0.9\tw1\t-0.1
+
+\\2-grams:
+-0.5\t<s> w0
+-0.2\tw0 w1
+-0.1\tw1 </s>
+
+\\end\\
+"""
+
+
+def program(path: Path, script: str) -> None:
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(path.stat().st_mode | stat.S_IEXEC)
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """What behaves like lmplz and build_binary, and keeps what it was asked."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    program(
+        folder / "lmplz",
+        'echo "$@" > "$(dirname "$0")/asked"\n'
+        'while [ "$1" != --text ]; do shift; done; cat "$2" > "$4"\n',
+    )
+    program(folder / "build_binary", 'cp "$1" "$2"\n')
+    return folder
+
+
+def test_a_model_is_estimated_from_the_tokens(tmp_path: Path, tools: Path) -> None:
+    text, out = tmp_path / "train.target.gz", tmp_path / "lm" / "5gram.binary"
+    with gzip.open(text, "wt", encoding="utf-8") as file:
+        file.write("w0 wü@@ w1\nw1\n")
+    estimate(text, tools, out)
+    assert out.read_text(encoding="utf-8") == "w0 wü@@ w1\nw1\n"
+    assert [path.name for path in out.parent.iterdir()] == ["5gram.binary"]
+    asked = (tools / "asked").read_text()
+    assert asked.startswith("-o 5 --prune 0 1 5 --discount_fallback")
+
+
+def test_nothing_is_left_of_an_estimate_that_fails(tmp_path: Path, tools: Path) -> None:
+    text, out = tmp_path / "train.target", tmp_path / "lm" / "5gram.binary"
+    text.write_text("w0\n")
+    program(tools / "lmplz", "echo too little text >&2; exit 3\n")
+    with pytest.raises(UserError, match=r"lmplz ended with 3: too little text"):
+        estimate(text, tools, out)
+    assert not out.exists()
+    text.write_text("")
+    with pytest.raises(UserError, match="empty"):
+        estimate(text, tools, out)
+
+
+def test_tools_on_the_path_are_taken(
+    tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    build_tools(tmp_path / "results" / "kenlm")
+    built = tmp_path / "results" / "kenlm"
+    assert sorted(path.name for path in built.iterdir()) == ["build_binary", "lmplz"]
+    assert os.access(built / "lmplz", os.X_OK)
+
+
+def test_what_is_missing_to_build_them_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="no cmake: install cmake, and Boost"):
+        build_tools(tmp_path / "kenlm")
+    program(tmp_path / "cmake", "exit 0\n")
+    with pytest.raises(UserError, match=r"no c\+\+: install g\+\+"):
+        build_tools(tmp_path / "kenlm")
+    assert not (tmp_path / "kenlm").exists()
+
+
+def test_missing_boost_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(words: list[str], what: str) -> None:
+        if words[0] == "cmake":
+            raise UserError(what)
+        folder = Path(words[words.index("-d") + 1])
+        source = folder / "kenlm-0"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text("")
+        import tarfile
+
+        with tarfile.open(folder / "kenlm.tar.gz", "w:gz") as packed:
+            packed.add(source, "kenlm-0")
+
+    monkeypatch.setattr(language_model, "_run", refuse)
+    monkeypatch.setattr(language_model.shutil, "which", lambda name: name if name[0] == "c" else "")
+    with pytest.raises(UserError, match="is Boost there"):
+        build_tools(tmp_path / "kenlm")
+
+
+def test_scores_are_natural_logarithms_with_back_off(tmp_path: Path) -> None:
+    pytest.importorskip("kenlm")
+    path = tmp_path / "model.arpa"
+    path.write_text(ARPA)
+    model, words = NGrams(path, dictionary(2).symbols), dictionary(2)
+    state = model.begin()
+    total = 0.0
+    for token, expected in (
+        (words.index("w0"), -0.5),
+        (words.index("w1"), -0.2),
+        (UNK, -0.1 - 1.0),
+        (EOS, -0.7),
+    ):
+        score, state = model.score(state, token)
+        assert score == pytest.approx(expected * log(10), abs=1e-5)
+        total += score
+    with pytest.raises(UserError, match="no language model"):
+        NGrams(tmp_path / "none", [])
+    (tmp_path / "broken").write_text("?")
+    with pytest.raises(UserError, match=r"broken: .*delete it"):
+        NGrams(tmp_path / "broken", [])
+
+
+def test_without_kenlm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    with pytest.raises(UserError, match="pip install kenlm"):
+        NGrams(tmp_path, [])

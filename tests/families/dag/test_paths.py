@@ -1,0 +1,159 @@
+"""Sums and maxima over paths against enumeration, and the fast ones against the naive."""
+
+from math import inf
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastdecode.families.dag import paths
+from fastdecode.families.dag.links import later, log_softmax
+from fastdecode.families.dag.naive import max_paths, sum_paths
+from fastdecode.families.dag.paths import (
+    band,
+    best_path,
+    log_likelihood,
+    posteriors,
+    score_path,
+    token_scores,
+)
+from tests.families.dag.conftest import every_path, path_scores, random_target
+
+seeds = st.integers(0, 10_000)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, tokens=st.integers(2, 5))
+def test_sums_and_maxima_are_those_of_all_paths(seed: int, tokens: int) -> None:
+    scores, links, lengths, sizes = random_target(seed, tokens=tokens)
+    fast, recomputed = log_likelihood(scores, links, lengths, sizes)
+    best = score_path(scores, links, lengths, best_path(scores, links, lengths, sizes))
+    assert not recomputed.any()
+    for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
+        found = path_scores(scores[b], links[b], length, size)
+        every = torch.tensor(list(found.values()), dtype=torch.float64)
+        assert fast[b] == pytest.approx(float(every.logsumexp(0)), abs=1e-9)
+        assert best[b] == pytest.approx(float(every.max()), abs=1e-9)
+    assert torch.allclose(sum_paths(scores, links, lengths, sizes), fast)
+    assert torch.allclose(max_paths(scores, links, lengths, sizes), best)
+
+
+@pytest.mark.parametrize("function", [sum_paths, lambda *x: log_likelihood(*x)[0]])
+@pytest.mark.parametrize("tokens", [2, 4, 7])
+def test_gradients_are_exact(function, tokens: int) -> None:  # type: ignore[no-untyped-def]
+    scores, _, lengths, sizes = random_target(3, tokens=tokens)
+    torch.manual_seed(1)
+    logits = torch.randn(len(sizes), scores.shape[2], scores.shape[2]).double().requires_grad_()
+    allowed = later(sizes, scores.shape[2])
+    assert torch.autograd.gradcheck(
+        lambda a, b: function(a, log_softmax(b, allowed), lengths, sizes),
+        (scores.requires_grad_(), logits),
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds)
+def test_the_gradient_is_the_posterior_of_the_paths(seed: int) -> None:
+    scores, links, lengths, sizes = random_target(seed)
+    found = posteriors(scores, links, lengths, sizes)
+    for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
+        every = path_scores(scores[b], links[b], length, size)
+        weights = torch.tensor(list(every.values()), dtype=torch.float64).softmax(0)  # equation 7
+        expected = torch.zeros_like(scores[b])
+        for path, weight in zip(every, weights, strict=True):
+            for i, u in enumerate(path):
+                expected[i, u] += weight
+        assert torch.allclose(found[b], expected, atol=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=seeds, spread=st.sampled_from([1.0, 4.0, 15.0, 60.0]))
+def test_single_precision_suffices_or_is_noticed(seed: int, spread: float) -> None:
+    scores, links, lengths, sizes = random_target(seed, 6, 20, 60, spread)
+    total = sum_paths(scores.requires_grad_(), links, lengths, sizes)
+    (gradient,) = torch.autograd.grad(total.sum(), scores)
+    single = scores.detach().float().requires_grad_()
+    found, _ = log_likelihood(single, links.float(), lengths, sizes)
+    (of_found,) = torch.autograd.grad(found.sum(), single)
+    assert torch.allclose(found.double(), total, rtol=1e-4, atol=1e-4)
+    if spread < 15:  # with more, rounding of the scores alone moves whole paths
+        assert torch.allclose(of_found.double(), gradient, atol=2e-3)
+
+
+@pytest.mark.parametrize("least", [paths.LEAST, 0.0])  # without it the totals disagree
+def test_a_sentence_beyond_single_precision_is_recomputed_and_counted(
+    least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "LEAST", least)
+    scores, links, lengths, sizes = (x[:1] for x in random_target(5, 1, 6, 12))
+    # Paths through early vertices are better by e^200 up to the third token, and in the end worse
+    # by e^300: single precision has then forgotten the others.
+    hard, jumps = scores.clone(), links.clone()
+    hard[0, 1:3, 6:] -= 100
+    hard[0, 3:5, :6] -= 250
+    jumps[0, 1:6, 6:11] -= 400
+    both, links = torch.cat([scores, hard]).float(), torch.cat([links, jumps]).float()
+    lengths, sizes = (torch.cat([x, x]) for x in (lengths, sizes))
+    total, recomputed = log_likelihood(both.requires_grad_(), links, lengths, sizes)
+    assert recomputed.tolist() == [False, True]
+    assert torch.allclose(total, sum_paths(both, links, lengths, sizes))
+    total.sum().backward()
+    exact = both.detach().double().requires_grad_()
+    naive = sum_paths(exact, links.double(), lengths, sizes).sum()
+    (expected,) = torch.autograd.grad(naive, exact)
+    assert both.grad is not None
+    assert torch.allclose(both.grad.double(), expected, atol=1e-4)
+
+
+def test_a_batch_is_its_sentences_one_by_one_and_padding_changes_nothing() -> None:
+    scores, links, lengths, sizes = random_target(7, 6, 6, 11)
+    total, _ = log_likelihood(scores, links, lengths, sizes)
+    found = best_path(scores, links, lengths, sizes)
+    for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
+        alone = (scores[b : b + 1, :length, :size], links[b : b + 1, :size, :size])
+        counts = lengths[b : b + 1], sizes[b : b + 1]
+        assert log_likelihood(*alone, *counts)[0][0] == pytest.approx(float(total[b]), abs=1e-9)
+        assert best_path(*alone, *counts)[0].tolist() == found[b, :length].tolist()
+        assert (found[b, length:] == size - 1).all()
+
+
+def test_infeasible_targets_have_no_path() -> None:
+    scores, links, lengths, sizes = random_target(2, 2, 6, 6)
+    sizes, lengths = torch.tensor([4, 6]), torch.tensor([6, 6])
+    links = log_softmax(torch.zeros_like(links), later(sizes, 6))
+    assert (sum_paths(scores, links, lengths, sizes) == -inf).tolist() == [True, False]
+    assert (max_paths(scores, links, lengths, sizes) == -inf).tolist() == [True, False]
+
+
+def test_targets_padded_beyond_the_graph_are_no_trouble() -> None:
+    scores, links, lengths, sizes = random_target(2, 3, 3, 5)
+    width = scores.shape[2]
+    wide = torch.cat([scores, torch.zeros(3, 2 * width, width).double()], dim=1)
+    assert torch.allclose(
+        log_likelihood(wide, links, lengths, sizes)[0],
+        log_likelihood(scores, links, lengths, sizes)[0],
+    )
+    path = best_path(wide, links, lengths, sizes)
+    assert torch.equal(path[:, :3], best_path(scores, links, lengths, sizes))
+
+
+def test_the_band_is_where_paths_are() -> None:
+    _, _, lengths, sizes = random_target(9)
+    found = band(lengths, sizes, int(lengths.max()), int(sizes.max()))
+    for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
+        expected = torch.zeros_like(found[b])
+        for path in every_path(length, size):
+            expected[torch.arange(length), list(path)] = True
+        assert torch.equal(found[b], expected)
+
+
+def test_token_scores_are_log_probabilities_of_the_targets() -> None:
+    torch.manual_seed(1)
+    logits, targets = torch.randn(2, 5, 7), torch.tensor([[0, 4, 2], [0, 2, 1]])
+    log = logits.log_softmax(-1)
+    found = token_scores(logits, targets)
+    assert found.shape == (2, 3, 5)
+    for b in range(2):
+        for i in range(3):
+            assert torch.allclose(found[b, i], log[b, :, targets[b, i]])

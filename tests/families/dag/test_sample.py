@@ -1,0 +1,110 @@
+"""Samples come as often as they should, and nothing outside the nucleus does."""
+
+from collections import Counter
+from itertools import pairwise
+from math import exp, inf
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastdecode.families.dag.graph import Graph
+from fastdecode.families.dag.sample import nucleus, sample
+from tests.families.dag.conftest import BOS, EOS, UNK, every_path, random_graph
+
+DRAWS = 20_000
+
+
+def many(graph: Graph, times: int) -> Graph:
+    """The first graph, many times over."""
+    assert graph.masses is not None
+    parts = (graph.links, graph.words, graph.scores, graph.sizes, graph.masses)
+    return Graph(*(part[:1].expand(times, *part.shape[1:]) for part in parts))
+
+
+def frequencies(graph: Graph, top_p: float, temperature: float) -> Counter[tuple[int, ...]]:
+    torch.manual_seed(1)
+    draws = torch.rand(DRAWS, graph.links.shape[1] - 1, dtype=torch.float64)
+    found = sample(many(graph, DRAWS), draws, top_p, temperature)
+    return Counter(tuple(tokens) for tokens, _ in found)
+
+
+def stepwise(graph: Graph, top_p: float, temperature: float) -> dict[tuple[int, ...], float]:
+    """How often each translation should come: the pairs of every step, enumerated."""
+    size = int(graph.sizes[0])
+    found: dict[tuple[int, ...], float] = {}
+
+    def go(here: int, tokens: tuple[int, ...], chance: float) -> None:
+        if here == size - 1:
+            found[tokens[:-1]] = found.get(tokens[:-1], 0.0) + chance
+            return
+        pairs = {
+            (v, int(word)): exp(float(graph.links[0, here, v] + score) / temperature)
+            for v in range(here + 1, size)
+            for word, score in zip(graph.words[0, v], graph.scores[0, v], strict=True)
+            if score > -inf
+        }
+        total = sum(pairs.values())
+        best = sorted(pairs, key=lambda pair: -pairs[pair])
+        kept, mass = [], 0.0
+        for pair in best:
+            if mass < top_p * total:
+                kept.append(pair)
+                mass += pairs[pair]
+        for v, word in kept:
+            go(v, (*tokens, word), chance * pairs[v, word] / mass)
+
+    go(0, (), 1.0)
+    return found
+
+
+@pytest.mark.parametrize("top_p", [1.0, 0.8, 0.3])
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_translations_come_as_often_as_they_are_probable(top_p: float, temperature: float) -> None:
+    graph, _ = random_graph(3, [5], words=2, temperature=temperature)
+    expected, counts = stepwise(graph, top_p, temperature), frequencies(graph, top_p, temperature)
+    assert set(counts) <= {tokens for tokens, chance in expected.items() if chance}
+    for tokens, chance in expected.items():
+        deviation = (chance * (1 - chance) / DRAWS) ** 0.5
+        assert counts[tokens] / DRAWS == pytest.approx(chance, abs=5 * deviation + 1e-4)
+
+
+def test_scores_are_those_of_the_path() -> None:
+    graph, _ = random_graph(3, [4, 6], words=2, temperature=1.0)
+    draws = torch.rand(2, 5, generator=torch.Generator().manual_seed(1))
+    for b, (tokens, score) in enumerate(sample(graph, draws, 1.0, 1.0)):
+        written, size = [BOS, *tokens, EOS], int(graph.sizes[b])
+        index = {
+            (v, int(word)): float(value)
+            for v in range(size)
+            for word, value in zip(graph.words[b, v], graph.scores[b, v], strict=True)
+            if value > -inf
+        }
+        totals = [
+            sum(index[v, t] for v, t in zip(path, written, strict=True))
+            + sum(float(graph.links[b, u, v]) for u, v in pairwise(path))
+            for path in every_path(len(written), size)
+            if all(pair in index for pair in zip(path, written, strict=True))
+        ]
+        assert min(abs(score - total) for total in totals) < 1e-4
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    weights=st.lists(st.floats(0.001, 1.0), min_size=1, max_size=8),
+    draw=st.floats(0, 1, exclude_max=True),
+    top_p=st.floats(0.01, 1.0),
+)
+def test_the_nucleus_is_the_smallest_head(weights: list[float], draw: float, top_p: float) -> None:
+    chances = torch.tensor([weights], dtype=torch.float64)
+    chances /= chances.sum()
+    chosen = int(nucleus(chances, torch.tensor([draw], dtype=torch.float64), top_p))
+    before = float(chances[0][chances[0] > chances[0, chosen]].sum())
+    assert before < top_p + 1e-9
+
+
+def test_no_special_symbol_is_drawn() -> None:
+    graph, _ = random_graph(5, [6], words=1, temperature=2.0)
+    for tokens in frequencies(graph, 1.0, 2.0):
+        assert all(token >= UNK for token in tokens)

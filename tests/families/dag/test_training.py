@@ -1,0 +1,257 @@
+"""What is trained, on what, and how it is validated."""
+
+import csv
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from fairseq import checkpoint_utils
+from fairseq.criterions import FairseqCriterion
+
+from fastdecode.decode import load_system
+from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
+from fastdecode.families.dag.framing import blank_vertices, frame_sources, graph_sizes
+from fastdecode.families.dag.model import GraphModel, graph_architecture
+from fastdecode.families.dag.naive import sum_paths
+from fastdecode.families.dag.paths import token_scores
+from fastdecode.families.dag.rows import System as Row
+from fastdecode.families.dag.task import GraphConfig, GraphTask
+from fastdecode.files import read_lines
+from fastdecode.train.run import Job
+from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
+
+
+@pytest.fixture(scope="session")
+def graph_job(tiny_job: Callable[..., Job]) -> Callable[..., Job]:
+    """Makes jobs that train a tiny model of this family."""
+
+    def make(options: dict[str, Any] | None = None, **settings: Any) -> Job:
+        row = Row(factor=3, **(options or {})).model_dump()
+        return replace(tiny_job(**settings), label="tiny-dag", family="dag", options=row)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def trained_graphs(graph_job: Callable[..., Job], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from fastdecode.train.run import train
+
+    out = tmp_path_factory.mktemp("dag")
+    train(graph_job(max_epochs=6, lr=1e-2), out, {"system": "dag"})
+    return out
+
+
+@pytest.fixture(scope="module")
+def task(binarised: Path) -> GraphTask:
+    config = GraphConfig(data=str(binarised), source_lang="en", target_lang="de")
+    config.dataset_impl = None
+    config.seed, config.max_update, config.max_epoch, config.update_freq = 1, 100, 0, [1]
+    config.glance_from, config.glance_to = 0.5, 0.1
+    found = GraphTask.setup_task(config)
+    found.load_dataset("valid")
+    return found
+
+
+def learner(links: str = "softmax") -> GraphModel:
+    """A random model in fp64, in training."""
+    sizes = {"embed_dim": 16, "ffn_embed_dim": 24, "layers": 1, "attention_heads": 2}
+    sides = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in sizes.items()}
+    positions = {"max_source_positions": 1024, "max_target_positions": 1024}
+    more = {"graph_factor": 2.0, "links": links, "share_all_embeddings": True}
+    settings = Namespace(**sides, **positions, **more)
+    graph_architecture(settings)
+    words = dictionary(26)
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        task = SimpleNamespace(source_dictionary=words, target_dictionary=words)
+        model: GraphModel = GraphModel.build_model(settings, task).double()
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight += 0.3 * torch.randn_like(weight)
+    return model
+
+
+def batch_of(task: GraphTask, numbers: list[int]) -> dict[str, Any]:
+    data = task.dataset("valid")
+    return data.collater([data[i] for i in numbers])  # type: ignore[no-any-return]
+
+
+def loss_of(task: Any, **options: Any) -> FairseqCriterion:
+    settings = {"marginalise": "sum", "glancing": "adaptive", "seed": 1} | options
+    return GraphLoss(GraphLossConfig(**settings), task)
+
+
+def test_the_command_says_what_is_trained(graph_job: Callable[..., Job]) -> None:
+    words = graph_job(max_epochs=1).arguments()
+    for option, value in {
+        "--arch": "fastdecode_dag",
+        "--task": "fastdecode_dag",
+        "--criterion": "fastdecode_dag",
+        "--family": "dag",
+        "--graph-factor": "3.0",
+        "--links": "softmax",
+        "--marginalise": "sum",
+        "--glancing": "adaptive",
+        "--glance-from": "0.5",
+        "--glance-to": "0.1",
+        "--eval-bleu-args": '{"search": "lookahead"}',
+    }.items():
+        assert words[words.index(option) + 1] == value
+    assert not {"--fix-revealed", "--divide-by-length"} & set(words)
+    other = graph_job({"fix_revealed": True, "divide_by_length": True}, max_epochs=1).arguments()
+    assert {"--fix-revealed", "--divide-by-length"} <= set(other)
+
+
+def test_a_training_learns_and_is_validated(trained_graphs: Path, binarised: Path) -> None:
+    with (trained_graphs / "curve.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    for column in ("valid_loss", "valid_nll_loss", "train_loss"):
+        assert float(rows[-1][column]) < float(rows[0][column])
+    assert float(rows[-1]["valid_bleu"]) > 0
+    system = load_system([trained_graphs / "checkpoint.pt"], binarised, "cpu")
+    (translation,) = system.decoder("dag", {}, " ".join)([["one", "two", "three"]])
+    assert translation.tokens
+
+
+def test_a_checkpoint_is_the_model_that_was_trained(trained_graphs: Path, binarised: Path) -> None:
+    (model,), config, _ = checkpoint_utils.load_model_ensemble_and_task(
+        [str(trained_graphs / "checkpoint.pt")], arg_overrides={"data": str(binarised)}
+    )
+    assert model.decoder.factor == 3
+    assert config.model.activation_fn == "gelu"
+    assert model.decoder.layers[0].activation_fn.__name__ == "gelu"
+    assert isinstance(model.decoder.embed_positions, torch.nn.Embedding)  # learned
+
+
+def test_training_and_decoding_frame_alike(task: GraphTask) -> None:
+    batch = batch_of(task, list(range(12)))
+    lines = [line.split() for line in read_lines(Path(task.cfg.data).with_name("valid.en"))]
+    sources = [lines[i] for i in batch["id"].tolist()]
+    assert torch.equal(batch["net_input"]["src_tokens"], frame_sources(sources, task.src_dict))
+    assert (batch["target"][:, 0] == BOS).all()
+    assert torch.equal(batch["net_input"]["src_lengths"], torch.tensor([*map(len, sources)]) + 2)
+
+
+def test_graphs_have_lambda_vertices_for_every_token() -> None:
+    sizes = graph_sizes(torch.tensor([3, 4, 9]), 2.5, 20)
+    assert sizes.tolist() == [7, 10, 20]
+    words = dictionary(2)
+    assert blank_vertices(torch.tensor([4, 3]), words).tolist() == [
+        [BOS, UNK, UNK, EOS],
+        [BOS, UNK, EOS, PAD],
+    ]
+
+
+@pytest.mark.parametrize("links", ["softmax", "gated"])
+def test_padding_changes_nothing_that_is_learned(task: GraphTask, links: str) -> None:
+    model = learner(links).eval()
+    criterion = loss_of(task)
+    together = batch_of(task, list(range(12)))
+    with torch.inference_mode():
+        total, count, _ = criterion(model, together)
+        singles = [criterion(model, batch_of(task, [i]))[0] for i in range(12)]
+    assert count == 12
+    assert float(total) == pytest.approx(float(sum(singles)), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"marginalise": "max"},
+        {"glancing": "uniform"},
+        {"glancing": "none"},
+        {"fix_revealed": True, "divide_by_length": True},
+    ],
+)
+def test_every_objective_has_a_gradient_and_repeats(
+    task: GraphTask, options: dict[str, Any]
+) -> None:
+    model = learner("gated")
+    criterion, batch = loss_of(task, **options), batch_of(task, list(range(12)))
+    model.set_num_updates(5)
+    state = torch.get_rng_state()
+    losses = []
+    for _ in range(2):
+        model.zero_grad()
+        torch.set_rng_state(state)
+        loss, _, log = criterion(model, batch)
+        loss.backward()
+        losses.append(loss.item())
+        assert all(weight.grad.isfinite().all() for weight in model.decoder.parameters())
+    assert losses[0] == losses[1]
+    assert log["infeasible"] == log["recomputed"] == 0
+
+
+def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> None:
+    model = learner().eval()
+    batch = batch_of(task, list(range(12)))
+    loss, count, log = loss_of(task)(model, batch)
+    logits, links, sizes = model(*(batch["net_input"][k] for k in ("src_tokens", "src_lengths")))
+    lengths = (batch["target"] != PAD).sum(1)
+    total = sum_paths(token_scores(logits, batch["target"]), links, lengths, sizes)
+    assert loss.item() == pytest.approx(-total.sum().item(), rel=1e-5)
+    assert (count, log["ntokens"]) == (12, int(lengths.sum()))
+    shorter, _, log = loss_of(task, divide_by_length=True)(model, batch)
+    assert shorter.item() == pytest.approx(-(total / lengths).sum().item(), rel=1e-5)
+    assert float(log["nll_loss"]) == pytest.approx(loss.item())
+    best, _, _ = loss_of(task, marginalise="max")(model, batch)
+    assert best.item() > loss.item()
+
+
+def test_a_target_longer_than_its_graph_is_counted_and_left_out(task: GraphTask) -> None:
+    model = learner()
+    batch = batch_of(task, [0, 1, 2])
+    expected, count, log = loss_of(task, glancing="none")(model, batch)
+    long = torch.full((3, 60), 5)
+    long[:, : batch["target"].shape[1]] = batch["target"]
+    long[:2, batch["target"].shape[1] :] = PAD
+    for glancing in ("none", "adaptive", "uniform"):
+        found, count, log = loss_of(task, glancing=glancing)(model, {**batch, "target": long})
+        assert (count, log["infeasible"], log["sample_size"]) == (2, 1, 2)
+        assert found.isfinite()
+        found.backward()
+    none, count, log = loss_of(task)(model, {**batch, "target": long.clamp(min=5)})
+    assert (none.item(), count, log["infeasible"]) == (0.0, 0, 3)
+    none.backward()
+    assert expected.item() > 0
+
+
+def test_the_second_pass_sees_what_is_shown(task: GraphTask) -> None:
+    model = learner()
+    seen: list[Any] = []
+    model.decoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    loss_of(task)(model, batch_of(task, [0, 1, 2]))
+    first, second = seen
+    assert (first != second).any()
+    assert (first[first != second] == UNK).all()
+    seen.clear()
+    loss_of(task, glancing="none")(model, batch_of(task, [0, 1, 2]))
+    model.eval()
+    loss_of(task)(model, batch_of(task, [0, 1, 2]))
+    assert len(seen) == 2
+
+
+def test_the_ratio_of_glancing_follows_the_task() -> None:
+    ratios = []
+    task = SimpleNamespace(
+        target_dictionary=dictionary(26),
+        glancing_ratio=lambda update: ratios.append(update) or 0.5,  # type: ignore[func-returns-value]
+    )
+    model = learner()
+    model.set_num_updates(17)
+    words = torch.tensor([[BOS, 5, 6, EOS]])
+    sample = {
+        "id": torch.tensor([3]),
+        "net_input": {"src_tokens": words, "src_lengths": torch.tensor([4])},
+        "target": words,
+        "ntokens": 4,
+    }
+    loss_of(task)(model, sample)
+    assert ratios == [17]

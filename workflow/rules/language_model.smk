@@ -1,0 +1,22 @@
+"""The language model of the dag family's beam search, over the BPE tokens of a target side."""
+
+
+rule build_kenlm:
+    output:
+        directory(f"{RESULTS}/tools/kenlm"),
+    message:
+        "Building KenLM's lmplz and build_binary, unless they are on PATH"
+    script:
+        "../scripts/build_kenlm.py"
+
+
+rule estimate_language_model:
+    input:
+        text=lambda w: training_text(w, "target"),
+        tools=f"{RESULTS}/tools/kenlm",
+    output:
+        f"{RESULTS}/{{dataset}}/{{target}}/lm/5gram.binary",
+    message:
+        "Estimating a 5-gram model of {wildcards.dataset} with {wildcards.target} targets"
+    script:
+        "../scripts/estimate_language_model.py"
