@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,8 +51,14 @@ class Place:
         return subprocess.Popen(
             [sys.executable, "-m", "fastdecode", *self.arguments(command, *more)],
             env=environment,
+            preexec_fn=_heed_ctrl_c,
             **{**pipes, **options},
         )
+
+
+def _heed_ctrl_c() -> None:
+    """A test run in the background of a shell ignores it, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
