@@ -19,7 +19,7 @@ def test_every_metric_reaches_the_measurements(finished: Workplace) -> None:
 def test_every_decoder_is_tested_against_the_baseline(finished: Workplace) -> None:
     report = finished.path("report/micro")
     found = json.loads((report / "significance/micro.test.json").read_text())
-    assert found["provenance"]["baseline"] == "raw/transformer-big/beam5"
+    assert found["provenance"]["baselines"] == ["raw/transformer-big/beam5"]
     assert found["provenance"]["commit"]
     assert len(found["rows"]) == 4
     table = pd.read_csv(report / "significance.micro.test.csv")

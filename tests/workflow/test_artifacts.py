@@ -1,0 +1,61 @@
+"""The tables and figures of a paper through the workflow."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.points import POINTS
+from tests.workflow.conftest import Workplace, write
+
+TEACHER, STUDENT = "raw/transformer-big", "distilled/transformer"
+PAPER: dict[str, Any] = {
+    **{"title": "Of Two Systems", "authors": ["A. Nobody"], "year": 2000},
+    "artifacts": {
+        "table1": {
+            **{"title": "quality and speed", "kind": "table", "function": "artifacts.rows"},
+            **{"labels": {"model": "model"}, "published": {"bleu": "BLEU"}},
+            "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"},
+            **{"split": "valid", "over": "slow", "against": ["slow"]},
+            "rows": {
+                "slow": {"model": "teacher", "bleu": 27.5, "ours": f"{TEACHER}/beam5"},
+                "quick": {"model": "student", "bleu": 26.0, "ours": f"{STUDENT}/greedy"},
+                "theirs": {"model": "another's", "bleu": 25.0},
+            },
+        },
+        "figure1": {
+            **{"title": "quality by beam", "kind": "figure", "function": "artifacts.curves"},
+            **{"axes": {"x": "beam", "y": "BLEU"}, "labels": {"series": "curve", "x": "beam"}},
+            "measured": {"y": "bleu"},
+            "rows": {
+                "one": {"series": "teacher", "x": 1, "ours": f"{TEACHER}/greedy"},
+                "five": {"series": "teacher", "x": 5, "ours": f"{TEACHER}/beam5"},
+            },
+        },
+    },
+}
+
+
+def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> None:
+    place = finished.copy(tmp_path / "copy")
+    place.run = place.run | {"papers": ["mine"]}
+    place.save()
+    write(place.folder / "own/papers/mine.yaml", yaml.safe_dump(PAPER))
+    done = place.snakemake("figures")
+    assert done.returncode == 0, done.stdout
+    report = place.path("report/micro")
+    assert {file.name for file in report.glob("mine.*")} == {
+        *(f"mine.table1.{kind}" for kind in ("csv", "md", "tex")),
+        *(f"mine.figure1.{kind}" for kind in ("csv", "svg", "png")),
+    }
+    cells = CELLS.read(report / "mine.table1.csv")
+    ours = cells[cells["source"] == "ours"].set_index(["row", "column"])
+    assert ours.loc[("quick", "bleu"), "split"] == "valid"  # translated for this table alone
+    assert place.path("micro/transformer-big/transformer/seed1/valid.greedy.jsonl.gz").exists()
+    ratio = ours.loc[("slow", "ms"), "value"] / ours.loc[("quick", "ms"), "value"]
+    assert abs(ours.loc[("quick", "speedup"), "value"] - ratio) < 1e-9
+    assert (report / "significance/mine.table1.micro.valid.json").exists()
+    text = (report / "mine.table1.md").read_text()
+    assert text.startswith("mine.table1: quality and speed.") and "another's" in text
+    assert sorted(POINTS.read(report / "mine.figure1.csv")["x"]) == [1, 5]
