@@ -17,6 +17,7 @@ from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
 TIERS = ("reference", "optimised")
+COARSE = ("int8", "bf16")  # of single decoders, in a run of another precision
 SPEED = {"S1": "latency_median", "Smax": "throughput_sentences"}  # what ratios are made of
 METRICS = [
     *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed")),
@@ -76,8 +77,8 @@ def speed_rows(
     were timed; of several seeds all numbers are means.
 
     `speedup_over` names the denominator of each tier as target/system/decoder, or None. It counts
-    for the times of its tier, number of threads and precision; 8-bit times are compared with it in
-    the precision that it was timed in (`over_precision`).
+    for the times of its tier, number of threads and precision; decoders that choose 8 or 16 bits
+    for themselves are compared with it in the precision that it was timed in (`over_precision`).
 
     Raises UserError if no speed was measured, if speeds come from several devices or scores have
     several signatures, if a value stands twice, and if the denominator was timed, but not so as a
@@ -109,7 +110,7 @@ def speed_rows(
     names = list(dict.fromkeys(map(_name, _records(speeds[list(KEY)]))))
     rows.sort(
         key=lambda row: (
-            *(TIERS.index(row["tier"]), int(row["threads"]), _eight_bit(row)),
+            *(TIERS.index(row["tier"]), int(row["threads"]), _coarse(row)),
             names.index(_name(row)),  # as they were timed
         )
     )
@@ -191,8 +192,8 @@ def _name(row: Any) -> str:
     return "/".join(str(row[part]) for part in KEY)
 
 
-def _eight_bit(row: Row) -> bool:
-    return bool(row["precision"] == "int8")
+def _coarse(row: Row) -> bool:
+    return row["precision"] in COARSE
 
 
 def _denominator(rows: Sequence[Row], row: Row, name: str | None) -> Row | None:
@@ -200,7 +201,7 @@ def _denominator(rows: Sequence[Row], row: Row, name: str | None) -> Row | None:
     timed = [other for other in rows if _name(other) == name]
     alike = [other for other in timed if all(other[k] == row[k] for k in ("tier", "threads"))]
     fitting = [other for other in alike if other["precision"] == row["precision"]]
-    if _eight_bit(row):
+    if _coarse(row):
         fitting += alike
     if timed and not fitting:
         raise UserError(

@@ -217,3 +217,10 @@ def test_the_csv_keeps_everything(tidy: pd.DataFrame, tmp_path: Path) -> None:
     for name, message in (("other.csv", "its columns are not"), ("none.csv", "no such file")):
         with pytest.raises(UserError, match=message):
             read_speed(tmp_path / name)
+
+
+def test_sixteen_bits_of_one_decoder_are_compared_too(tidy: pd.DataFrame) -> None:
+    tidy.loc[tidy["decoder"] == "eight", "precision"] = "bf16"
+    rows = speed_rows(tidy, "toy", "test", "S1", OVER)
+    (over,) = rows.loc[rows["decoder"] == "eight", "over_precision"].unique()
+    assert over == "fp32"
