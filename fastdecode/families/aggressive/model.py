@@ -18,18 +18,12 @@ from torch import Tensor, nn
 from fastdecode.families.aggressive.blocks import Blocks
 from fastdecode.families.aggressive.training import DRAFTER
 from fastdecode.train import checkpoints
+from fastdecode.train.updates import KnowsUpdates
 
 
 @register_model(DRAFTER)
-class DrafterModel(TransformerModel):  # type: ignore[misc]
+class DrafterModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
     """An encoder and a decoder of blocks."""
-
-    num_updates = 0
-
-    def set_num_updates(self, num_updates: int) -> None:
-        """Remember how many updates there were: random draws depend on it."""
-        super().set_num_updates(num_updates)
-        self.num_updates = num_updates
 
     @classmethod
     def add_args(cls, parser: Any) -> None:

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from fastdecode.errors import UserError
 from fastdecode.families.dag.beam import Limits, beam_search
-from fastdecode.families.dag.framing import blank_vertices, frame_sources
 from fastdecode.families.dag.graph import Found, Graph, Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.ngrams import NGrams
@@ -20,6 +19,7 @@ from fastdecode.families.dag.sample import NUCLEUS, sample
 from fastdecode.families.dag.vertices import Vertices
 from fastdecode.families.dag.viterbi import viterbi
 from fastdecode.families.dag.walk import walk
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
@@ -78,7 +78,7 @@ class GraphDecoder:
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
         lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=self._device)
         sizes = self._model.sizes(lengths)
-        vertices = blank_vertices(sizes, self._target)
+        vertices = blank_slots(sizes, self._target)
         if self._vertices:
             even = len({len(tokens) for tokens in sources}) == 1
             parts, links = self._run_packed(padded, vertices, sizes, even)

@@ -13,24 +13,19 @@ from fairseq.models.transformer import TransformerDecoder, TransformerModel, bas
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
-from fastdecode.families.dag.framing import blank_vertices, graph_sizes
+from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import GatedLinks, Links
 from fastdecode.families.dag.training import ARCHITECTURE
+from fastdecode.framing import blank_slots
+from fastdecode.train.updates import KnowsUpdates
 
 LONGEST_SOURCE = 256  # with its frame: up to here a source gets its λ vertices for every token
 
 
 @register_model(ARCHITECTURE)
-class GraphModel(TransformerModel):  # type: ignore[misc]
+class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
     """An encoder, and a decoder of graphs."""
-
-    num_updates = 0
-
-    def set_num_updates(self, num_updates: int) -> None:
-        """Remember how many updates there were: random draws depend on it."""
-        super().set_num_updates(num_updates)
-        self.num_updates = num_updates
 
     @classmethod
     def add_args(cls, parser: Any) -> None:
@@ -56,7 +51,7 @@ class GraphModel(TransformerModel):  # type: ignore[misc]
         """
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
         sizes = self.decoder.sizes(src_lengths)
-        vertices = blank_vertices(sizes, self.decoder.dictionary)
+        vertices = blank_slots(sizes, self.decoder.dictionary)
         if glance:
             with torch.no_grad(), glance.dropout():
                 logits, links = self.decoder(vertices, encoded, sizes)

@@ -15,18 +15,12 @@ from fairseq.models.transformer import TransformerDecoder, TransformerModel, bas
 from torch import Tensor
 
 from fastdecode.families.lattice.training import ARCHITECTURE
+from fastdecode.train.updates import KnowsUpdates
 
 
 @register_model(ARCHITECTURE)
-class LatticeModel(TransformerModel):  # type: ignore[misc]
+class LatticeModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
     """An encoder and a scorer of edges; the scorer's layers are the decoder's."""
-
-    num_updates = 0
-
-    def set_num_updates(self, num_updates: int) -> None:
-        """Remember how many updates there were: random draws depend on it."""
-        super().set_num_updates(num_updates)
-        self.num_updates = num_updates
 
     @classmethod
     def add_args(cls, parser: Any) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from fastdecode.decode import batches
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.decoders import single_model
-from fastdecode.families.parallel.framing import FRAME, blank_slots, frame_sources
+from fastdecode.framing import FRAME, blank_slots, frame_sources
 
 if TYPE_CHECKING:
     from fastdecode.decode import System

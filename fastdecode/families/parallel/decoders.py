@@ -7,11 +7,11 @@ import torch
 from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 
 from fastdecode.errors import UserError
-from fastdecode.families.parallel.framing import frame_sources
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.networks import Eager, Fast, Network
 from fastdecode.families.parallel.rows import Decoder as Row
 from fastdecode.families.parallel.searches import Argmax, Ctc, Lengths, MaskPredict, Search
+from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
 

@@ -9,35 +9,11 @@ A slot that nothing is known of holds `<unk>`, as in fairseq. CTC's own blank, f
 is `<s>`: a symbol that no translation contains, with an embedding of its own.
 """
 
-from collections.abc import Sequence
-
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.train.draws import keyed_uniforms
-
-FRAME = 2  # tokens
-
-
-def frame_sources(sources: Sequence[Sequence[str]], words: Dictionary) -> Tensor:
-    """Return the numbers of the framed `sources`, padded on the right: (B, S)."""
-    rows = [
-        torch.tensor([words.bos(), *map(words.index, tokens), words.eos()]) for tokens in sources
-    ]
-    padded: Tensor = data_utils.collate_tokens(rows, words.pad())
-    return padded
-
-
-def blank_slots(lengths: Tensor, words: Dictionary) -> Tensor:
-    """Return slots to fill: `<s>`, `<unk>`s, `</s>` and padding; `lengths` (B) count the frame."""
-    slot = torch.arange(int(lengths.max()), device=lengths.device)  # (T)
-    last = lengths[:, None] - 1
-    slots = torch.full((len(lengths), len(slot)), words.unk(), device=lengths.device)  # (B, T)
-    slots.masked_fill_(slot > last, words.pad())
-    slots.masked_fill_(slot == last, words.eos())
-    slots[:, 0] = words.bos()
-    return slots
 
 
 def source_slots(sources: Tensor, upsample: int, words: Dictionary) -> Tensor:

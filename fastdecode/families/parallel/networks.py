@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from fastdecode.families.parallel.framing import FRAME, copied_places
+from fastdecode.families.parallel.framing import copied_places
 from fastdecode.families.parallel.models import GlancingDecoder
+from fastdecode.framing import FRAME
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.parallel import TwoWayDecoder

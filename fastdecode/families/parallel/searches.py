@@ -13,8 +13,9 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.families.parallel.alignment import collapse
-from fastdecode.families.parallel.framing import FRAME, blank_slots, is_word_slot, source_slots
+from fastdecode.families.parallel.framing import is_word_slot, source_slots
 from fastdecode.families.parallel.networks import Network
+from fastdecode.framing import FRAME, blank_slots
 from fastdecode.stages import Stopwatch
 
 Found = list[tuple[list[int], float]]

@@ -10,9 +10,9 @@ import torch
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
-from fastdecode.families.dag.framing import blank_vertices, frame_sources
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.dag.rows import Decoder as Row
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
@@ -73,7 +73,7 @@ def test_lookahead_follows_the_model_itself(system: System, ragged: Sentences) -
         sizes = model.decoder.sizes(lengths)
         assert int(sizes) == 2 * len(sentence) + 4
         with torch.inference_mode():
-            blanks = blank_vertices(sizes, system.target)
+            blanks = blank_slots(sizes, system.target)
             logits, links = model.decoder(blanks, model.encoder(source, lengths), sizes)
         log = logits[0].log_softmax(-1)
         score, here, tokens = float(log[0, 0]), 0, []

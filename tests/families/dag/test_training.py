@@ -15,13 +15,14 @@ from fairseq.criterions import FairseqCriterion
 
 from fastdecode.decode import load_system
 from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
-from fastdecode.families.dag.framing import blank_vertices, frame_sources, graph_sizes
+from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.model import GraphModel, graph_architecture
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.paths import token_scores
 from fastdecode.families.dag.rows import System as Row
 from fastdecode.families.dag.task import GraphConfig, GraphTask
 from fastdecode.files import read_lines
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.train.run import Job
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
 
@@ -142,7 +143,7 @@ def test_graphs_have_lambda_vertices_for_every_token() -> None:
     sizes = graph_sizes(torch.tensor([3, 4, 9]), 2.5, 20)
     assert sizes.tolist() == [7, 10, 20]
     words = dictionary(2)
-    assert blank_vertices(torch.tensor([4, 3]), words).tolist() == [
+    assert blank_slots(torch.tensor([4, 3]), words).tolist() == [
         [BOS, UNK, UNK, EOS],
         [BOS, UNK, EOS, PAD],
     ]

@@ -11,7 +11,7 @@ from torch import Tensor
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
-from fastdecode.families.parallel.framing import blank_slots, frame_sources
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from tests.families.parallel.conftest import untrained

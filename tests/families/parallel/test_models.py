@@ -7,7 +7,8 @@ from torch import Tensor
 
 from fastdecode.decode import System
 from fastdecode.families.parallel.alignment import collapse
-from fastdecode.families.parallel.framing import blank_slots, frame_sources, source_slots
+from fastdecode.families.parallel.framing import source_slots
+from fastdecode.framing import blank_slots, frame_sources
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from fastdecode.decode import System
-from fastdecode.families.parallel.framing import blank_slots, frame_sources
 from fastdecode.families.parallel.networks import Eager, Fast
+from fastdecode.framing import blank_slots, frame_sources
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

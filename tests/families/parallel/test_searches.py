@@ -11,8 +11,9 @@ from torch import Tensor
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
-from fastdecode.families.parallel.framing import blank_slots, frame_sources, source_slots
+from fastdecode.families.parallel.framing import source_slots
 from fastdecode.families.parallel.naive import Answer, naive_mask_predict
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from tests.families.parallel.conftest import untrained
 

@@ -13,11 +13,11 @@ from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from fairseq.logging import metrics
 
 from fastdecode.decode import System, load_system
-from fastdecode.families.parallel.framing import blank_slots, frame_sources
 from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.families.parallel.training import VALIDATION
 from fastdecode.files import read_lines
+from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.train.run import Job
 from tests.families.parallel.conftest import untrained
 
