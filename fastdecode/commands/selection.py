@@ -71,7 +71,7 @@ class Selection:
         return {**{key: getattr(corpus, key) for key in keys}, "codes": self.codes}
 
     def decoder(self, name: str | None) -> "Chosen":
-        """Return a decoder, by default the run's first that fits the system.
+        """Return a decoder, by default the run's first for the system.
 
         Raises UserError if there is none of this name, it does not fit, or what it needs besides
         the system is not there.
@@ -79,7 +79,7 @@ class Selection:
         config = self.configuration
         fitting = [decoder for decoder in config.decoders if config.fits(decoder, self.system)]
         if name is None:
-            chosen = [decoder for decoder in config.run.decoders if decoder in fitting]
+            chosen = config.decoders_of(self.models[0].entry)  # those of an ensemble are alike
             if not chosen:
                 raise UserError(
                     f"--decoder: the run has none for {self.system}: name one of "

@@ -20,10 +20,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     A row names its decoder of one tier. The fast decoders of a reference one are those with the
     same search.
     """
-    decoders = {
-        name: config.decoders_of(name)
-        for name in dict.fromkeys(entry.split("/")[1] for entry in config.run.systems)
-    }
+    decoders = {entry: config.decoders_of(entry) for entry in config.run.systems}
     found: dict[str, dict[str, str]] = {}
     if artifact.function in NO_METRICS:
         return found
@@ -35,8 +32,8 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
             continue
         model, _, decoder = entry.rpartition("/")
         tiers = {config.decoders[decoder].tier: entry}
-        for fast in decoders[model.split("/")[1]]:
-            if config.twin(fast) == decoder:
+        for fast in decoders[model]:
+            if config.twin(fast, model) == decoder:
                 tiers.setdefault("optimised", f"{model}/{fast}")
         found[row] = {str(tier): entry for tier, entry in tiers.items()}
     return found

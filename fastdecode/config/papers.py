@@ -142,17 +142,17 @@ class Paper(Row):
 def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> str | None:
     """Return target/system/decoder of the run for a pattern; None if the run has nothing like it.
 
-    `systems` are the run's, as target/system, `decoders` those of every system. The target
-    `distilled` is that of the first such system with another target than raw. A pattern without a
-    decoder gives target/system.
+    `systems` are the run's, as target/system, `decoders` those of every one of them. The target
+    `distilled` is that of the first such system with another target than raw, whatever decodes it,
+    so that all rows of a table are about one target. A pattern without a decoder gives
+    target/system.
     """
     target, system, *decoder = pattern.split("/")
-    if decoder and decoder[0] not in decoders.get(system, []):
-        return None
     for entry in systems:
         of, name = entry.split("/")
         if name == system and (of == target or (target == DISTILLED and of != RAW)):
-            return "/".join([entry, *decoder])
+            there = set(decoder) <= set(decoders.get(entry, []))
+            return "/".join([entry, *decoder]) if there else None
     return None
 
 

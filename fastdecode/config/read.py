@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus, Download
 from fastdecode.config.papers import DISTILLED, Paper, references
 from fastdecode.config.rows import (
+    EVERY,
     RAW,
     Assets,
     Dataset,
@@ -41,6 +43,11 @@ class Model:
     target: str
     system: str
     seed: int
+
+    @property
+    def entry(self) -> str:
+        """What a run calls it, whatever dataset and seed: target/system."""
+        return f"{self.target}/{self.system}"
 
     @property
     def folder(self) -> Path:
@@ -197,22 +204,43 @@ class Configuration:
                     )
         for name in FOLDERS & set(self.datasets):
             raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
-        for decoder in (*self.run.decoders, self.run.distill_decoder):
+        for decoder in (*self.run.decoder_names, self.run.distill_decoder):
             self._known(decoder, self.decoders, f"{where}: decoder")
         for entry in self.run.systems:
             _, system = self._split_entry(entry, 2, f"{where}: systems")
-            if not self.decoders_of(system):
+            if not self.decoders_of(entry):
                 raise UserError(
-                    f"{where}: decoders: none of them decodes {system}: add one of "
+                    f"{where}: decoders: none of them decodes {entry}: add one of "
                     f"config/systems/{self.family_of[system]}.yaml"
                 )
-            for decoder in self.decoders_of(system):
+            for decoder in self.decoders_of(entry):
                 companions = self.decoders[decoder].companions(self.systems[system])
                 self._check_companions(companions, f"{where}: {decoder} of {system}")
+        for pattern, decoder in self.run.decoder_patterns:
+            if pattern != EVERY:
+                self._check_pattern(pattern, decoder, f"{where}: decoders")
         for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
             self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
         for model in self.models():
             self.training(model.dataset, model.system)
+
+    def _check_pattern(self, pattern: str, decoder: str, where: str) -> None:
+        """Check that systems of the run match `pattern`, and that `decoder` decodes all of them."""
+        chosen = self.run.systems
+        matching = [entry for entry in chosen if fnmatchcase(entry, pattern)]
+        if not matching:
+            names = (entry.split("/")[1] for entry in chosen)
+            known = {*chosen, *(f"*/{name}" for name in names)}
+            raise UserError(
+                f'{where}: "{pattern}" is no target/system of this run{nearest(pattern, known)}'
+            )
+        fitting = [entry for entry in chosen if self.fits(decoder, entry.split("/")[1])]
+        for entry in matching:
+            if entry not in fitting:
+                raise UserError(
+                    f'{where}: "{pattern}": {decoder} does not decode {entry}'
+                    f"{nearest(entry, fitting)}"
+                )
 
     def _check_papers(self) -> None:
         """Check every name that the artifacts of the run's papers refer to."""
@@ -229,13 +257,19 @@ class Configuration:
     def _check_denominator(self, tier: str, entry: str, where: str) -> None:
         """Check that the run trains and decodes the denominator of a tier, in that tier."""
         target, system, decoder = self._split_entry(entry, 3, where)
-        if f"{target}/{system}" not in self.run.systems or decoder not in self.run.decoders:
+        model = f"{target}/{system}"
+        if model not in self.run.systems or decoder not in self.run.decoder_names:
             raise UserError(
                 f'{where}: "{entry}" is not among what this run trains and decodes: '
                 "take one of its systems and decoders"
             )
         if not self.fits(decoder, system):
             raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
+        if decoder not in self.decoders_of(model):
+            raise UserError(
+                f"{where}: {model} is not decoded with {decoder} in this run"
+                f"{nearest(decoder, self.decoders_of(model))}"
+            )
         if self.decoders[decoder].tier != tier:
             raise UserError(
                 f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
@@ -314,7 +348,7 @@ class Configuration:
 
         for model in self.selected():
             want(model)
-            for decoder in self.decoders_of(model.system):
+            for decoder in self.decoders_of(model.entry):
                 for other in self.companions(model, decoder).values():
                     want(other)
         return list(wanted)
@@ -323,9 +357,10 @@ class Configuration:
         """Return the target sides that the run learns from on `dataset`."""
         return list(dict.fromkeys(m.target for m in self.models() if m.dataset == dataset))
 
-    def decoders_of(self, system: str) -> list[str]:
-        """Return the decoders of the run that fit `system`."""
-        return [name for name in self.run.decoders if self.fits(name, system)]
+    def decoders_of(self, entry: str) -> list[str]:
+        """Return the decoders of the run for `entry`, target/system, that fit it."""
+        _, system = entry.split("/")
+        return [name for name in self.run.decoders_for(entry) if self.fits(name, system)]
 
     def fits(self, decoder: str, system: str) -> bool:
         """Tell whether `decoder` decodes `system`, which may be an ensemble."""
@@ -342,17 +377,19 @@ class Configuration:
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
-        system = model.split("/")[1]
-        fast = (name for name in self.decoders_of(system) if self.twin(name) == decoder)
+        fast = (name for name in self.decoders_of(model) if self.twin(name, model) == decoder)
         found = next((f"{model}/{name}" for name in fast), None)
         return {"reference": over.reference, "optimised": over.optimised or found}
 
-    def twin(self, decoder: str) -> str | None:
-        """Return the run's decoder of tier reference with the search of an optimised one."""
+    def twin(self, decoder: str, entry: str) -> str | None:
+        """Return the decoder of tier reference with the search of an optimised one.
+
+        It is one that the run decodes `entry`, target/system, with.
+        """
         row, family = self.decoders[decoder], self.family_of[decoder]
         twins = (
             name
-            for name in self.run.decoders
+            for name in self.decoders_of(entry)
             if (self.family_of[name], self.decoders[name].tier) == (family, "reference")
             and self.decoders[name].twin_key == row.twin_key
         )

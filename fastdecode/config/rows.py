@@ -4,13 +4,16 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 `config/README.md` and `workflow/schemas/` are generated from.
 """
 
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag, model_validator
 
 from fastdecode.config.base import Row
 
 RAW = "raw"  # the target side as it is in the corpus
+EVERY = "*/*"  # the pattern that every target/system matches
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
@@ -209,6 +212,17 @@ class SpeedupOver(Row):
     )
 
 
+def _kind_of(entry: object) -> str:
+    return "systems" if isinstance(entry, Mapping) else "name"
+
+
+# A decoder's name, or patterns of target/system → names of decoders.
+DecoderEntry = Annotated[
+    Annotated[Name, Tag("name")] | Annotated[dict[str, tuple[Name, ...]], Tag("systems")],
+    Discriminator(_kind_of),
+]
+
+
 class Run(Row):
     """What one run does: `config/config.yaml`, or a file of config/runs merged over it."""
 
@@ -218,14 +232,18 @@ class Run(Row):
         min_length=1,
         description="what is trained, as target/system; a target is raw or a teacher's name",
     )
-    decoders: tuple[Name, ...] = Field(min_length=1, description="how each system is decoded")
+    decoders: tuple[DecoderEntry, ...] = Field(
+        min_length=1,
+        description="how systems are decoded: a decoder alone is for all systems that it fits; "
+        "after target/system, in which * stands for anything, come decoders for these systems",
+    )
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
     papers: tuple[Name, ...] = Field(
         (), description="rows of config/papers whose tables and figures are made of this run"
     )
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
     speedup_over: SpeedupOver = Field(
-        description="denominators of speed-ups, trained in this run and decoded in every way"
+        description="denominators of speed-ups, each trained and decoded in this run"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models train and decode")
     precision: Literal["fp64", "fp32", "fp16", "bf16"] = Field(
@@ -240,11 +258,42 @@ class Run(Row):
 
     @model_validator(mode="after")
     def _each_once(self) -> "Run":
-        for key in ("datasets", "systems", "decoders", "seeds", "papers"):
+        for key in ("datasets", "systems", "seeds", "papers"):
             chosen = getattr(self, key)
             for name in chosen:
                 if chosen.count(name) > 1:
                     raise ValueError(f"{key}: {name} stands twice: once is enough")
+        pairs = self.decoder_patterns
+        for pattern, name in pairs:
+            if pairs.count((pattern, name)) > 1 or (pattern != EVERY and (EVERY, name) in pairs):
+                raise ValueError(f"decoders: {name} stands twice for {pattern}: once is enough")
         if self.precision in ("fp16", "bf16") and self.device != "cuda":
             raise ValueError(f"precision {self.precision} needs a GPU: set device: cuda")
         return self
+
+    @property
+    def decoder_patterns(self) -> list[tuple[str, str]]:
+        """Return (pattern of target/system, decoder) in the order of `decoders:`."""
+        return [
+            pair
+            for entry in self.decoders
+            for pair in (
+                [(EVERY, entry)]
+                if isinstance(entry, str)
+                else [(pattern, name) for pattern, names in entry.items() for name in names]
+            )
+        ]
+
+    @property
+    def decoder_names(self) -> list[str]:
+        """Return every decoder of the run, whatever systems it is for."""
+        return list(dict.fromkeys(name for _, name in self.decoder_patterns))
+
+    def decoders_for(self, entry: str) -> list[str]:
+        """Return the decoders whose patterns `entry`, target/system, matches, in order.
+
+        Whether they fit the system is another question.
+        """
+        pairs = self.decoder_patterns
+        found = (name for pattern, name in pairs if fnmatchcase(entry, pattern))
+        return list(dict.fromkeys(found))

@@ -12,7 +12,12 @@ from fastdecode.errors import UserError
 CONFIG = Path(__file__).parents[2] / "config"
 RUN = read_yaml(CONFIG / "runs/toy-lattice.yaml")
 SYSTEMS = ["raw/transformer", "big/transformer", "small/transformer", "raw/lattice"]
-DECODERS = {"transformer": ["beam5"], "lattice": ["k64"]}
+DECODERS = {
+    "raw/transformer": ["beam5"],
+    "big/transformer": ["beam5"],
+    "small/transformer": ["beam5", "beam2"],
+    "raw/lattice": ["k64"],
+}
 
 
 def run(**changes: Any) -> Configuration:
@@ -30,6 +35,8 @@ def artifact(name: str) -> Artifact:
         ("raw/transformer/beam5", "raw/transformer/beam5"),
         ("distilled/transformer/beam5", "big/transformer/beam5"),  # the run's first
         ("small/transformer", "small/transformer"),
+        ("small/transformer/beam2", "small/transformer/beam2"),
+        ("distilled/transformer/beam2", None),  # a table is about one target
         ("distilled/lattice/k64", None),
         ("raw/lattice/k32", None),
         ("raw/lattice", "raw/lattice"),

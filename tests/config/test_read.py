@@ -107,7 +107,8 @@ def fault(folder: Path, **changes: Any) -> str:
 
 
 def test_the_folder_of_a_model_is_its_name() -> None:
-    assert Model("toy", "raw", "big", 3).folder == Path("toy/raw/big/seed3")
+    model = Model("toy", "raw", "big", 3)
+    assert (model.folder, model.entry) == (Path("toy/raw/big/seed3"), "raw/big")
 
 
 def test_selected_models_come_in_the_order_of_the_run(folder: Path) -> None:
@@ -154,7 +155,7 @@ def test_an_optimised_decoder_has_a_twin_with_its_search(folder: Path) -> None:
     family = DEFINITIONS["systems/left.yaml"]
     write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
     config = read(folder, decoders=["greedy", "beam5", *fast])
-    twins = {name: config.twin(name) for name in config.run.decoders}
+    twins = {name: config.twin(name, "raw/teacher") for name in config.run.decoder_names}
     assert twins == dict.fromkeys(twins) | dict.fromkeys(["beam5-fast", "beam5-int8"], "beam5")
 
 
@@ -190,9 +191,93 @@ def test_table_rows_are_the_selected_then_the_other_systems(folder: Path) -> Non
 
 
 def test_a_decoder_fits_the_systems_of_its_family(folder: Path) -> None:
-    assert read(folder).decoders_of("student") == ["greedy", "beam5"]
-    assert read(folder).decoders_of("curious") == ["odd"]
+    assert read(folder).decoders_of("teacher/student") == ["greedy", "beam5"]
+    assert read(folder).decoders_of("raw/curious") == ["odd"]
     assert read(folder).family_of["curious"] == "other"
+
+
+# Which systems a decoder is for
+
+
+def test_a_decoder_may_be_for_some_systems_only(folder: Path) -> None:
+    chosen = ["greedy", {"teacher*/student": ["beam5"], "raw/curious": ["odd"]}]
+    config = read(folder, systems=[*RUN["systems"], "raw/curious"], decoders=chosen)
+    assert config.run.decoder_names == ["greedy", "beam5", "odd"]
+    assert config.decoders_of("raw/teacher") == ["greedy"]
+    assert config.decoders_of("teacher/student") == ["greedy", "beam5"]
+    assert config.decoders_of("teacher-x2/student") == ["greedy", "beam5"]
+    assert config.decoders_of("raw/student") == ["greedy"]  # another target
+    assert config.decoders_of("raw/curious") == ["odd"]
+
+
+def test_decoders_of_a_system_stand_in_the_order_of_the_run(folder: Path) -> None:
+    chosen = [{"raw/*": ["beam5"]}, {"*/student": ["beam5"]}, "greedy"]
+    config = read(
+        folder, systems=["raw/student", "teacher/student", "raw/teacher"], decoders=chosen
+    )
+    assert config.decoders_of("raw/student") == ["beam5", "greedy"]
+    assert config.run.decoder_names == ["beam5", "greedy"]
+
+
+def test_a_twin_decodes_the_same_system(folder: Path) -> None:
+    family = DEFINITIONS["systems/left.yaml"]
+    fast = {"beam5-fast": {"engine": "fastdecode"}}
+    write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
+    chosen = ["greedy", "beam5-fast", {"raw/teacher": ["beam5"]}]
+    config = read(folder, decoders=chosen)
+    assert config.twin("beam5-fast", "raw/teacher") == "beam5"
+    assert config.twin("beam5-fast", "teacher/student") is None
+
+
+def test_the_denominator_is_decoded_as_the_run_says(folder: Path) -> None:
+    family = DEFINITIONS["systems/left.yaml"]
+    fast = {"beam5-fast": {"engine": "fastdecode"}}
+    write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
+    reference = over("raw/teacher/beam5")
+    chosen = ["greedy", "beam5", {"teacher/student": ["beam5-fast"]}]
+    config = read(folder, decoders=chosen, speedup_over=reference)
+    assert config.denominators() == reference | {"optimised": None}
+    chosen[2] = {"raw/teacher": ["beam5-fast"]}
+    config = read(folder, decoders=chosen, speedup_over=reference)
+    assert config.denominators() == reference | {"optimised": "raw/teacher/beam5-fast"}
+    chosen = ["greedy", {"teacher/student": ["beam5"]}]
+    assert fault(folder, decoders=chosen, speedup_over=reference).startswith(
+        "config.yaml: speedup_over.reference: raw/teacher is not decoded with beam5 in this run"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            {"techer/student": ["beam5"]},
+            'decoders: "techer/student" is no target/system of this run; did you mean '
+            '"teacher/student"?',
+        ),
+        ({"*/studnet": ["beam5"]}, 'run; did you mean "*/student"?'),
+        ({"raw/student": ["beam5"]}, 'run; did you mean "*/student"?'),
+        ({"student": ["beam5"]}, '"student" is no target/system of this run; did you mean'),
+        (
+            {"*/*er": ["odd"]},
+            'config.yaml: decoders: "*/*er": odd does not decode raw/teacher (known: raw/curious)',
+        ),
+        ({"raw/teacher": ["bem5"]}, 'decoder: there is no "bem5"; did you mean "beam5"?'),
+        ({"raw/teacher": ["greedy"]}, "decoders: greedy stands twice for raw/teacher"),
+        ({"raw/teacher": ["beam5", "beam5"]}, "decoders: beam5 stands twice for raw/teacher"),
+        ({"raw/teacher": "beam5"}, "input should be a valid list, found 'beam5'"),
+        (5, "input should be a valid string, found 5"),
+    ],
+)
+def test_decoders_for_what_is_not_there_are_refused(
+    folder: Path, entry: object, message: str
+) -> None:
+    systems = [*RUN["systems"], "raw/curious"]
+    found = fault(folder, systems=systems, decoders=["greedy", {"raw/curious": ["odd"]}, entry])
+    assert found.startswith("config.yaml: ")
+    assert message in found
+
+
+# What decodes or is trained with another system
 
 
 class Drafter(System):
@@ -273,8 +358,8 @@ def test_a_decoder_may_need_files_that_training_does_not(drafting: Path) -> None
 
 def test_a_decoder_may_be_for_the_systems_of_another_family(drafting: Path) -> None:
     config = drafts(drafting, "alone", "on-left", systems=["raw/teacher", "teacher/drafter"])
-    assert config.decoders_of("drafter") == ["alone"]
-    assert config.decoders_of("teacher") == ["greedy", "on-left"]
+    assert config.decoders_of("teacher/drafter") == ["alone"]
+    assert config.decoders_of("raw/teacher") == ["greedy", "on-left"]
     assert config.assets("teacher", "on-left") is None  # what the system's family needs
     verifier = Model("talks.8k", "raw", "student", 7)
     assert verifier in config.models()
@@ -325,12 +410,13 @@ def test_a_decoder_may_be_picky(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     only_teacher = {"systems": ["raw/teacher"]}
     config = read(folder, **only_teacher)
-    assert config.decoders_of("teacher") == ["greedy", "beam5"]
-    assert config.decoders_of("student") == []
+    assert config.decoders_of("raw/teacher") == ["greedy", "beam5"]
+    assert config.decoders_of("raw/student") == []
     assert config.fits("beam5", "teacher-x2")  # as its members
     assert not config.fits("odd", "teacher-x2")
     assert fault(folder) == (
-        "config.yaml: decoders: none of them decodes student: add one of config/systems/left.yaml"
+        "config.yaml: decoders: none of them decodes teacher-x2/student: add one of "
+        "config/systems/left.yaml"
     )
 
 
@@ -424,7 +510,7 @@ def test_half_precision_needs_a_gpu(folder: Path) -> None:
         ),
         (
             {"decoders": ["odd"]},
-            "decoders: none of them decodes teacher: add one of config/systems",
+            "decoders: none of them decodes raw/teacher: add one of config/systems",
         ),
         ({"seeds": [1, 2, 1]}, "seeds: 1 stands twice"),
         ({"systems": ["raw/teacher", "raw/teacher"]}, "systems: raw/teacher stands twice"),

@@ -231,7 +231,7 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
 def test_the_beam_of_the_bidirectional_paper() -> None:
     run = read(CONFIG / "runs/bidirectional.yaml")
     for name in ("beam10", "pairs-beam10"):
-        assert name in run.run.decoders
+        assert name in run.run.decoder_names
         row = run.decoders[name].model_dump()
         assert (row["beam"], row["lenpen"]) == (10, 1.0)
     settings = run.training("wmt14.en-de.bidirectional", "cmlm")  # of Mask-Predict, table 1

@@ -99,3 +99,16 @@ def test_a_verifier_that_the_run_does_not_list_is_trained_too(dry_run: DryRunner
     ).jobs
     assert jobs["train_system"] == 3
     assert jobs["translate_split"] == 3
+
+
+def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunner) -> None:
+    everything = dry_run(
+        *("multi30k-aggressive", "decoders=[beam5,beam5-optimised,greedy,gad-strict,gad-pp]")
+    ).jobs
+    chosen = dry_run(
+        "multi30k-aggressive",
+        'decoders=[beam5,"*/transformer":[beam5-optimised,greedy],"*/gad":[gad-strict]]',
+    ).jobs
+    splits = 2
+    assert everything["translate_split"] == splits * (3 + 3 + 2)
+    assert chosen["translate_split"] == chosen["measure_quality"] == splits * (1 + 3 + 1)

@@ -84,7 +84,7 @@ def translated(wildcards):
         model_file(model, f"{wildcards.split}.{decoder}.jsonl.gz")
         for model in CONFIG.selected()
         if model.dataset == wildcards.dataset
-        for decoder in CONFIG.decoders_of(model.system)
+        for decoder in CONFIG.decoders_of(model.entry)
     ]
 
 
@@ -104,21 +104,27 @@ rule compare_quality:
         "../scripts/compare_quality.py"
 
 
-def twins(wildcards, which):
-    """Return translations of every optimised decoder with a twin in the run: its, or the twin's."""
+def twins(dataset):
+    """Return (model, optimised decoder, its twin) wherever a model is decoded with both."""
     return [
-        model_file(model, f"{wildcards.split}.{(decoder, twin)[which]}.jsonl.gz")
+        (model, decoder, twin)
         for model in CONFIG.selected()
-        if model.dataset == wildcards.dataset
-        for decoder in CONFIG.decoders_of(model.system)
-        if (twin := CONFIG.twin(decoder))
+        if model.dataset == dataset
+        for decoder in CONFIG.decoders_of(model.entry)
+        if (twin := CONFIG.twin(decoder, model.entry))
     ]
 
 
 rule compare_twins:
     input:
-        translations=lambda w: twins(w, 0),
-        twins=lambda w: twins(w, 1),
+        translations=lambda w: [
+            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            for model, decoder, _ in twins(w.dataset)
+        ],
+        twins=lambda w: [
+            model_file(model, f"{w.split}.{twin}.jsonl.gz")
+            for model, _, twin in twins(w.dataset)
+        ],
     output:
         json=f"{REPORT}/agreement/{{dataset}}.{{split}}.json",
         md=report(
@@ -154,7 +160,7 @@ def timed(dataset, tier=None):
         }
         for model in CONFIG.selected()
         if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
-        for name in CONFIG.decoders_of(model.system)
+        for name in CONFIG.decoders_of(model.entry)
         if tier in (None, CONFIG.decoders[name].tier)
     ]
 

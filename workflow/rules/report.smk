@@ -29,11 +29,11 @@ def report_files():
                 f"{REPORT}/significance.{dataset}.{split}.{kind}"
                 for kind in ("csv", "md", "tex")
             ]
-    if any(map(CONFIG.twin, CONFIG.run.decoders)):
-        files += [
-            f"{REPORT}/agreement.{dataset}.{split}.md"
-            for dataset, split in test_splits()
-        ]
+    files += [
+        f"{REPORT}/agreement.{dataset}.{split}.md"
+        for dataset, split in test_splits()
+        if twins(dataset)
+    ]
     return files + speed_files()
 
 
@@ -77,7 +77,7 @@ def quality_files():
         (model, split, decoder)
         for model in CONFIG.selected()
         for split in CONFIG.datasets[model.dataset].tests
-        for decoder in CONFIG.decoders_of(model.system)
+        for decoder in CONFIG.decoders_of(model.entry)
     ]
     return [
         model_file(model, f"{split}.{decoder}.quality.json")
@@ -155,7 +155,7 @@ rule tabulate_systems:
         rows=[
             (*entry.split("/"), decoder)
             for entry in CONFIG.table_rows()
-            for decoder in CONFIG.decoders_of(entry.split("/")[1])
+            for decoder in CONFIG.decoders_of(entry)
         ],
         speedup_over=CONFIG.run.speedup_over.reference,
     message:
