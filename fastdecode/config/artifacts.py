@@ -6,6 +6,7 @@ from typing import Any
 
 from fastdecode.config.papers import NO_METRICS, Artifact, choose
 from fastdecode.config.read import Configuration, Model
+from fastdecode.config.rows import UNTRAINED
 
 
 def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
@@ -54,10 +55,16 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
                 }
                 for entry in config.run.systems
+                if trained(entry)
             },
         }
         for dataset in datasets_of(config, artifact)
     }
+
+
+def trained(entry: str) -> bool:
+    """Tell whether target/system/… is trained."""
+    return not entry.startswith(f"{UNTRAINED}/")
 
 
 def _tested_against(
@@ -76,7 +83,7 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
     wanted = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
     return [
         (Model(dataset, target, system, seed), decoder)
-        for target, system, decoder in (entry.split("/") for entry in wanted)
+        for target, system, decoder in (entry.split("/") for entry in wanted if trained(entry))
         for seed in config.run.seeds
     ]
 
@@ -92,7 +99,8 @@ def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
     for artifact in _artifacts(config):
         if artifact.split == "test":
             continue
-        wanted = {entry for tiers in entries(config, artifact).values() for entry in tiers.values()}
+        found = entries(config, artifact).values()
+        wanted = {entry for tiers in found for entry in tiers.values() if trained(entry)}
         for dataset in datasets_of(config, artifact):
             for entry in sorted(wanted):
                 target, system, decoder = entry.split("/")

@@ -6,9 +6,10 @@ from typing import Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
-from fastdecode.config.rows import RAW, Name, Tier
+from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
+NO_TEACHER = (RAW, UNTRAINED)
 # Functions whose `measured` are no metrics: keys of a training, or systems.
 NO_METRICS = ("artifacts.settings", "artifacts.parameters")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
@@ -69,6 +70,9 @@ class Artifact(Row):
     )
     stages: bool = Field(
         False, description="whether it needs the stages of every sentence timed alone"
+    )
+    subwords: bool = Field(
+        False, description="whether it needs the vocabulary and the line lengths of every dataset"
     )
     shows: str = Field("", description="what the published figure is said to show")
     notes: tuple[str, ...] = Field((), description="doubts about the published numbers")
@@ -143,14 +147,14 @@ def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> 
     """Return target/system/decoder of the run for a pattern; None if the run has nothing like it.
 
     `systems` are the run's, as target/system, `decoders` those of every one of them. The target
-    `distilled` is that of the first such system with another target than raw, whatever decodes it,
-    so that all rows of a table are about one target. A pattern without a decoder gives
+    `distilled` is that of the first such system with a teacher's, whatever decodes it, so that all
+    rows of a table are about one target. A pattern without a decoder gives
     target/system.
     """
     target, system, *decoder = pattern.split("/")
     for entry in systems:
         of, name = entry.split("/")
-        if name == system and (of == target or (target == DISTILLED and of != RAW)):
+        if name == system and (of == target or (target == DISTILLED and of not in NO_TEACHER)):
             there = set(decoder) <= set(decoders.get(entry, []))
             return "/".join([entry, *decoder]) if there else None
     return None

@@ -76,6 +76,7 @@ class Plan:
                         family=family,
                         settings=settings,
                         checkpoint=layers,
+                        trained=False,
                     )
 
     def system(self, entry: Entry, folder: Path) -> System:

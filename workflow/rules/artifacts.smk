@@ -52,6 +52,16 @@ def stage_files(wildcards):
     ]
 
 
+def subword_files(wildcards):
+    """Return what the BPE of every dataset comes to, for an artifact that shows it."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    return [
+        f"{RESULTS}/{dataset}/bpe/{part['timed']}.subwords.json"
+        for dataset, part in parts(CONFIG, artifact).items()
+        if artifact.subwords
+    ]
+
+
 def comparison_files(wildcards):
     """Return the tests of an artifact's rows against some of them, by dataset."""
     artifact = ARTIFACTS[wildcards.artifact]
@@ -92,6 +102,7 @@ rule make_artifact:
         statistics=statistic_files,
         comparisons=comparison_files,
         stages=stage_files,
+        subwords=subword_files,
     output:
         f"{REPORT}/{{artifact}}.csv",
     localrule: True

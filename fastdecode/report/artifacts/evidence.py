@@ -27,6 +27,8 @@ class Part:
     """target/system/decoder of the rows that BLEU is tested against."""
     comparisons: Sequence[Mapping[str, Any]] = ()
     """Tests of fastdecode.measure.significance, each with its `baseline`."""
+    subwords: Mapping[str, Any] | None = None
+    """The dataset's vocabulary and line lengths: a document of measure_subwords."""
     stages: Path | None = None
     """The stages of every timed sentence, reference tier, fewest threads."""
 
