@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.papers import NO_METRICS, Artifact, choose
+from fastdecode.config.papers import NO_METRICS, Artifact, choose, trained
 from fastdecode.config.read import Configuration, Model
-from fastdecode.config.rows import UNTRAINED
 
 
 def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
@@ -60,11 +59,6 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
         }
         for dataset in datasets_of(config, artifact)
     }
-
-
-def trained(entry: str) -> bool:
-    """Tell whether target/system/… is trained."""
-    return not entry.startswith(f"{UNTRAINED}/")
 
 
 def _tested_against(

@@ -160,6 +160,11 @@ def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> 
     return None
 
 
+def trained(entry: str) -> bool:
+    """Tell whether target/system/… is trained."""
+    return not entry.startswith(f"{UNTRAINED}/")
+
+
 def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
     """Yield every name that the artifacts refer to, what kind of name it is, and where it stands.
 

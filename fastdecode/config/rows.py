@@ -248,8 +248,8 @@ class Run(Row):
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
     papers: tuple[Name, ...] = Field(
         (),
-        description="rows of config/papers whose tables and figures are made of this run, or single "
-        "ones of them, such as lattice.table1",
+        description="rows of config/papers whose tables and figures are made of this run, or "
+        "single ones of them, such as lattice.table1",
     )
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
     speedup_over: SpeedupOver = Field(

@@ -22,6 +22,7 @@ NOTES = {
     "±": "±: standard deviation over seeds.",
     "†": f"†: the machine was disturbed: medians of repeats differ by more than {DRIFT:.0%}, or "
     f"other processes used more than {OTHERS} cores.",
+    "‡": "‡: random weights, every translation as long as its reference.",
     NOT_MEASURED: f"{NOT_MEASURED}: not measured.",
 }
 ESCAPES = str.maketrans(
@@ -36,6 +37,7 @@ ESCAPES = str.maketrans(
         "×": r"$\times$",
         "±": r"$\pm$",
         "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
         "ᵃ": r"$^a$",
         "ᵇ": r"$^b$",
         "ᶜ": r"$^c$",

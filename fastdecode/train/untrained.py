@@ -33,8 +33,8 @@ def save_untrained(job: Job, out: Path, provenance: dict[str, Any]) -> None:
         "args": None,
         "cfg": OmegaConf.to_container(cfg, resolve=True, enum_to_str=True),
         "model": model.state_dict(),
-        "optimizer_history": [{"num_updates": 0}],
-        "extra_state": {},
+        "optimizer_history": [{"num_updates": 0, "lr_scheduler_state": {}}],
+        "extra_state": {"train_iterator": None},
     }
     checkpoints.forget_paths(state)
     write_json(

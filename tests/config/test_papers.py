@@ -11,7 +11,8 @@ from fastdecode.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
 RUN = read_yaml(CONFIG / "runs/toy-lattice.yaml")
-SYSTEMS = ["raw/transformer", "big/transformer", "small/transformer", "raw/lattice"]
+SYSTEMS = ["raw/transformer", "untrained/transformer", "big/transformer", "small/transformer"]
+SYSTEMS += ["raw/lattice"]
 DECODERS = {
     "raw/transformer": ["beam5"],
     "big/transformer": ["beam5"],
@@ -34,6 +35,7 @@ def artifact(name: str) -> Artifact:
     [
         ("raw/transformer/beam5", "raw/transformer/beam5"),
         ("distilled/transformer/beam5", "big/transformer/beam5"),  # the run's first
+        ("untrained/transformer", "untrained/transformer"),
         ("small/transformer", "small/transformer"),
         ("small/transformer/beam2", "small/transformer/beam2"),
         ("distilled/transformer/beam2", None),  # a table is about one target

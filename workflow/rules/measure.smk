@@ -80,9 +80,7 @@ rule measure_statistic:
 
 rule measure_subwords:
     input:
-        texts=lambda w: [
-            corpus_file(w, w.split, side) for side in ("source", "target")
-        ],
+        texts=lambda w: [corpus_file(w, w.split, side) for side in ("source", "target")],
         codes=[
             f"{RESULTS}/{{dataset}}/bpe/codes.{side}" for side in ("source", "target")
         ],

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import AT, Artifact, entry_of
+from fastdecode.config.papers import AT, Artifact, entry_of, trained
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, RANDOM, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import only
@@ -122,7 +122,7 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "marks": DISTURBED if disturbed else "",
+        "marks": (DISTURBED if disturbed else "") + ("" if trained(entry) else RANDOM),
         "commit": best["commit"],
     }
 
