@@ -648,7 +648,7 @@ def test_a_run_may_have_roles_of_its_own(folder: Path) -> None:
     config = read(folder, roles={"base": "large"})
     assert config.architecture("talks.8k", "student").width == 32
     assert config.preset("talks.8k", "teacher") == "large"  # the dataset's
-    assert 'roles.base: there is no "larg": did you mean' in fault(folder, roles={"base": "larg"})
+    assert 'roles.base: there is no "larg"; did you mean' in fault(folder, roles={"base": "larg"})
 
 
 def test_one_artifact_of_a_paper(folder: Path) -> None:

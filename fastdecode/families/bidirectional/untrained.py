@@ -17,7 +17,7 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     del device
     forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
     return {
-        f"{engine}-beam{beam}": {"beam": beam, "engine": engine, **forced}
+        f"pairs-{engine}-beam{beam}": {"beam": beam, "engine": engine, **forced}
         for beam in (1, 5)
         for engine in ENGINES
     }
