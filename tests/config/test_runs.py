@@ -1,6 +1,7 @@
 """The runs and the dataset rows that come with the project, and what they took from the papers."""
 
 import re
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,17 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
         assert name == f"news.en-de.bpe{row.bpe.merges // 1000}k"
         assert (row.valid, row.tests) == ("newstest2009", ("newstest2010-2016",))
         assert row.training == alone("news.en-de").datasets["news.en-de"].training
+
+
+def test_table_4_is_measured_at_base_size_on_every_vocabulary() -> None:
+    run = read(CONFIG / "runs/news-bidirectional.yaml")
+    assert {row.bpe.merges for row in run.datasets.values()} == {
+        row["vocabulary"] for row in run.papers["bidirectional"].artifacts["table4"].rows.values()
+    }
+    assert list(run.papers["bidirectional"].artifacts) == ["table4"]
+    for dataset, target, system, _ in map(astuple, run.untrained()):
+        assert target == "untrained"
+        assert run.architecture(dataset, system) == Architecture(512, 2048, 8, 6, 6)
 
 
 def test_the_beam_of_the_bidirectional_paper() -> None:

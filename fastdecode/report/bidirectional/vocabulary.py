@@ -145,7 +145,8 @@ def _caption(
     name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame
 ) -> Iterator[str]:
     yield f"{name}: {artifact.title}."
-    yield f"Published: {artifact.setting}."
+    if artifact.setting:
+        yield f"Published: {artifact.setting}."
     if ours.empty:
         yield "Nothing of it was run here."
     speeds = ours[ours["tier"] != ""]
