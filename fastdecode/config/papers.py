@@ -148,8 +148,7 @@ def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> 
 
     `systems` are the run's, as target/system, `decoders` those of every one of them. The target
     `distilled` is that of the first such system with a teacher's, whatever decodes it, so that all
-    rows of a table are about one target. A pattern without a decoder gives
-    target/system.
+    rows of a table are about one target. A pattern without a decoder gives target/system.
     """
     target, system, *decoder = pattern.split("/")
     for entry in systems:
