@@ -10,8 +10,9 @@ from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
 NO_TEACHER = (RAW, UNTRAINED)
-# Functions whose `measured` are no metrics: keys of a training, or systems.
-NO_METRICS = ("artifacts.settings", "artifacts.parameters")
+# Functions whose rows are no systems with a decoder: `measured` are keys of a training, or systems,
+# `ours` the key of a setting, or a trace.
+NO_METRICS = ("artifacts.settings", "artifacts.parameters", "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
 Patterns = str | list[str]
@@ -60,7 +61,7 @@ class Artifact(Row):
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
         "of which the first that was run counts, the target a teacher, raw or distilled; or names "
         "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
-        "of the setting",
+        "of the setting, in what is made of traces the name of one",
     )
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"
@@ -74,6 +75,10 @@ class Artifact(Row):
     subwords: bool = Field(
         False, description="whether it needs the vocabulary and the line lengths of every dataset"
     )
+    samples: bool = Field(
+        False, description="whether it needs the times of every sentence timed alone"
+    )
+    page: bool = Field(False, description="of a table: whether it is a page of HTML, too")
     shows: str = Field("", description="what the published figure is said to show")
     notes: tuple[str, ...] = Field((), description="doubts about the published numbers")
 

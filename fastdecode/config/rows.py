@@ -127,6 +127,11 @@ class System(Row):
         """Other systems whose checkpoints its training needs: same dataset, target and seed."""
         return ()
 
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """Other systems that its statistics are measured with: same dataset, target and seed."""
+        return ()
+
 
 class Ensemble(Row):
     """Several seeds of one system that distil together."""

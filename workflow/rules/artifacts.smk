@@ -19,7 +19,7 @@ def artifact_files():
     return [
         f"{REPORT}/{name}.{kind}"
         for name, artifact in ARTIFACTS.items()
-        for kind in kinds[artifact.kind]
+        for kind in (*kinds[artifact.kind], *(("html",) if artifact.page else ()))
     ]
 
 
@@ -60,6 +60,19 @@ def subword_files(wildcards):
         for dataset, part in parts(CONFIG, artifact).items()
         if artifact.subwords
     ]
+
+
+def sample_files(artifact):
+    """Return the times of every sentence timed alone, by dataset and tier, for what shows them."""
+    timing = f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{timed_threads()[0]}.samples.csv"
+    return {
+        dataset: {
+            tier: timing.format(dataset, part["timed"], tier)
+            for tier in artifact.tiers
+            if artifact.samples and timed(dataset, tier)
+        }
+        for dataset, part in parts(CONFIG, artifact).items()
+    }
 
 
 def comparison_files(wildcards):
@@ -103,12 +116,18 @@ rule make_artifact:
         comparisons=comparison_files,
         stages=stage_files,
         subwords=subword_files,
+        samples=lambda w: [
+            path
+            for files in sample_files(ARTIFACTS[w.artifact]).values()
+            for path in files.values()
+        ],
     output:
         f"{REPORT}/{{artifact}}.csv",
     localrule: True
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+        samples=lambda w: sample_files(ARTIFACTS[w.artifact]),
     message:
         "Numbers of {wildcards.artifact}"
     script:
@@ -132,6 +151,24 @@ rule tabulate_artifact:
         "Table {wildcards.artifact}"
     script:
         "../scripts/tabulate_artifact.py"
+
+
+rule print_page:
+    input:
+        f"{REPORT}/{{artifact}}.csv",
+    output:
+        report(
+            f"{REPORT}/{{artifact}}.html",
+            category=lambda w: f"Paper: {w.artifact.partition('.')[0]}",
+            labels=labelled,
+        ),
+    localrule: True
+    params:
+        artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
+    message:
+        "Page of table {wildcards.artifact}"
+    script:
+        "../scripts/print_page.py"
 
 
 rule draw_artifact:

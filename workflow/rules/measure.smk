@@ -1,5 +1,7 @@
 """Measuring: quality from translations files, speed and memory of all decoders side by side."""
 
+from dataclasses import replace
+
 from fastdecode.families import check_statistic
 from fastdecode.provenance import cores
 
@@ -49,10 +51,19 @@ def teacher_translations(wildcards):
     return model_file(teachers[0], name)
 
 
+def measured_with(wildcards):
+    """Return the checkpoints of the systems that a statistic needs besides, by system."""
+    model = model_of(wildcards)
+    names = CONFIG.systems[model.system].measured_with
+    others = {name: replace(model, system=name) for name in names}
+    return {name: model_file(other, "checkpoint.pt") for name, other in others.items()}
+
+
 rule measure_statistic:
     input:
         checkpoint=f"{MODEL}/checkpoint.pt",
         assets=lambda w: asset_files(model_of(w)),
+        companions=lambda w: list(measured_with(w).values()),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=[
             f"{RESULTS}/{{dataset}}/bpe/codes.{side}" for side in ("source", "target")
@@ -71,6 +82,7 @@ rule measure_statistic:
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
         assets=lambda w: assets_of(model_of(w)),
+        companions=measured_with,
         provenance=lambda w: provenance_of(w, precision=CONFIG.run.precision),
     message:
         "Measuring {wildcards.statistic} on {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}"

@@ -16,6 +16,10 @@ with clear_errors():
     stages = dict(zip(params.parts, map(Path, files.stages), strict=False))
     counted = [read_json(Path(path)) for path in files.subwords]
     subwords = {count["provenance"]["dataset"]: count for count in counted}
+    samples = {
+        dataset: {tier: Path(path) for tier, path in by_tier.items()}
+        for dataset, by_tier in params.samples.items()
+    }
     evidence = Evidence(
         artifact=Artifact.model_validate(params.artifact),
         tidy=read_tidy(Path(files.tidy)),
@@ -25,6 +29,7 @@ with clear_errors():
                 comparisons=rows.get(dataset, []),
                 stages=stages.get(dataset),
                 subwords=subwords.get(dataset),
+                samples=samples[dataset],
             )
             for dataset, part in params.parts.items()
         },

@@ -20,6 +20,7 @@ with clear_errors():
         params.device,
         params.precision,
         Path(params.assets) if params.assets else None,
+        {name: Path(path) for name, path in params.companions.items()},
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
     split = read_split(Path(files.source), Path(files.target), [*map(Path, files.codes)], teacher)

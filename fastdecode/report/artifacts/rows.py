@@ -127,6 +127,16 @@ def speed(
     }
 
 
+def clocked(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
+    """Return how target/system/decoder was timed, one sentence at a time, with fewest threads."""
+    target, system, decoder = entry.split("/")
+    rows = tidy[(tidy["dataset"] == dataset) & (tidy["metric"] == "latency_median")]
+    rows = rows[(rows["target"] == target) & (rows["system"] == system)]
+    rows = rows[(rows["decoder"] == decoder) & (rows["scenario"] == "S1")]
+    rows = rows[rows["threads"] == min(rows["threads"], key=int)]
+    return {name: only(rows, name) for name in ("tier", "threads", "precision", "device", "commit")}
+
+
 def significance_marks(part: Part, entry: str) -> str:
     """Return a letter for each of the rows tested against that an entry differs from.
 
