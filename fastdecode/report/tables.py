@@ -141,7 +141,8 @@ def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     """Return the caption and below it the table, columns of numbers aligned to the right."""
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+        escaped = (cell.replace("|", r"\|").replace("<", r"\<") for cell in cells)
+        return "| " + " | ".join(escaped) + " |"
 
     rule = ["---:" if _numeric(frame[column]) else "---" for column in frame.columns]
     lines = [line(list(frame.columns)), line(rule), *map(line, frame.to_numpy().tolist())]

@@ -36,6 +36,7 @@ def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) 
     assert "Random weights, 5 tokens in and out" in text
     assert "| candidates | encode | score | search | finish |" in text
     assert "Batches" not in text
+    assert "the decoders called prescribed is not measured but given, 6, 6," in text
 
 
 def test_autoregressive_engines_write_the_forced_length(measured: tuple[Path, str]) -> None:

@@ -18,8 +18,8 @@ DRAFT, VERIFY = "draft", "verify"
 SIGNS = {tokens.TOLERATED: "+{}", tokens.REFUSED: "[{}]", tokens.OWN: "[{}]", tokens.DROPPED: "×{}"}
 LEGEND = (
     "In round brackets: written in iterations before. In square ones: where both part, the draft's "
-    "token and the verifier's own, which also stands behind a whole draft. ×: dropped. +: accepted, "
-    "though not the verifier's likeliest. What is drafted behind `</s>` is left out."
+    "token and the verifier's own, which also stands behind a whole draft. ×: dropped. +: "
+    "accepted, though not the verifier's likeliest. What is drafted behind `</s>` is left out."
 )
 MEANINGS = {
     tokens.GIVEN: "written in iterations before",
