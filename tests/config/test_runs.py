@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from fastdecode.config.artifacts import entries
 from fastdecode.config.base import merge
+from fastdecode.config.papers import NO_METRICS
 from fastdecode.config.read import Architecture, Configuration
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -155,6 +157,26 @@ def test_a_dataset_has_the_numbers_of_its_paper(name: str) -> None:
     found = training | ours.datasets[name].bpe.model_dump()
     found["tokens"] = training["batch_tokens"] * training["accumulate"]
     assert {key: found[key] for key in PUBLISHED[name]} == PUBLISHED[name]
+
+
+def test_the_drafters_of_the_aggressive_paper() -> None:  # table 10, on its right
+    name = "wmt14.en-de.aggressive"
+    for system in ("gad", "gad-big", "gad-k10"):
+        training = alone(name).training(name, system).model_dump()
+        tokens = training["batch_tokens"] * training["accumulate"]
+        assert (training["max_updates"], tokens) == (300_000, 8 * 4096 * 4)
+        assert (training["lr"], training["warmup_updates"]) == (5.0e-4, 10_000)
+        assert (training["adam_betas"], training["adam_eps"]) == ((0.9, 0.999), 1.0e-6)
+        assert (training["weight_decay"], training["clip_norm"]) == (0.01, 5.0)
+        assert (training["dropout"], training["label_smoothing"]) == (0.1, 0.1)
+
+
+def test_the_aggressive_papers_run_has_every_row_of_ours() -> None:
+    run = read(CONFIG / "runs/aggressive.yaml")
+    for name, artifact in run.papers["aggressive"].artifacts.items():
+        if artifact.function not in NO_METRICS:
+            wanted = {entry for row in artifact.rows for entry in artifact.patterns(row)}
+            assert set(entries(run, artifact)) == wanted, name
 
 
 def test_every_row_of_a_paper_is_compared_with_it() -> None:

@@ -1,5 +1,6 @@
 """Figure 4: how many sentences are how much faster."""
 
+from collections.abc import Iterator
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -24,31 +25,34 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """Return a point for every sentence timed alone: x its speed-up, label its number.
 
     The panel is the tier, in which `over` was timed, too; a speed-up is of two medians over
-    repeats. Published points are the ends of a range.
+    repeats. Published points are the ends of a range, beside ours alone.
     """
     artifact = evidence.artifact
     lines: list[dict[str, Any]] = []
     for name, row in artifact.rows.items():
-        ends = [float(str(row[end])) for end in artifact.published if row.get(end) is not None]
-        same = {"series": row.get("series"), "source": PUBLISHED}
-        lines += [{**same, "x": x} for x in ends]
         base = artifact.base(name)
-        if base is None or base == name:
-            continue
-        for dataset, part in evidence.parts.items():
-            for tier in artifact.tiers:
-                entry, over = (part.entries.get(one, {}).get(tier) for one in (name, base))
-                if not (entry and over):
-                    continue
-                table = speedups(evidence.samples(dataset, tier), over)
-                ours = {"dataset": dataset, "panel": tier, "series": row["series"]}
-                ours |= {"source": "ours", "what": entry, "split": part.timed}
-                ours |= clocked(evidence.tidy, dataset, entry)
-                lines += [
-                    {**ours, "x": found["speedup"], "label": found["line"]}
-                    for found in table[table["decoder"] == entry].to_dict("records")
-                ]
+        ours = [] if base in (None, name) else list(_ours(evidence, name, str(base)))
+        ends = [row[end] for end in artifact.published if row.get(end) is not None]
+        same = {"series": row.get("series"), "source": PUBLISHED}
+        lines += [{**same, "x": x} for x in ends if ours] + ours
     return POINTS.frame(lines)
+
+
+def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
+    for dataset, part in evidence.parts.items():
+        for tier in evidence.artifact.tiers:
+            entry, over = (part.entries.get(one, {}).get(tier) for one in (row, base))
+            if not (entry and over):
+                continue
+            table = speedups(evidence.samples(dataset, tier), over)
+            same = {
+                **{"dataset": dataset, "panel": tier, "source": "ours"},
+                **{"series": evidence.artifact.rows[row]["series"]},
+                **{"what": entry, "split": part.timed},
+                **clocked(evidence.tidy, dataset, entry),
+            }
+            for found in table[table["decoder"] == entry].to_dict("records"):
+                yield {**same, "x": found["speedup"], "label": found["line"]}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
@@ -56,11 +60,9 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     ours = points[points["source"] == "ours"]
     published = points[points["source"] == PUBLISHED]
     datasets, tiers = list(ours["dataset"].unique()), list(ours["panel"].unique())
-    with canvas(0.9 + 1.9 * max(1, len(tiers)), *pictures) as figure:
-        panels = figure.subplots(
-            max(1, len(tiers)), max(1, len(datasets)), sharex="col", squeeze=False
-        )
-        for across, tier in zip(panels, tiers, strict=False):
+    with canvas(0.9 + 1.9 * len(tiers), *pictures) as figure:
+        panels = figure.subplots(len(tiers), len(datasets), sharex="col", squeeze=False)
+        for across, tier in zip(panels, tiers, strict=True):
             for panel, dataset in zip(across, datasets, strict=True):
                 here = ours[(ours["dataset"] == dataset) & (ours["panel"] == tier)]
                 if not published.empty:

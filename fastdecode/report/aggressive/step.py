@@ -125,13 +125,18 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             here = points[points["dataset"] == dataset]
             source = here[here["panel"] == SOURCE].sort_values("x")
             _draw(panel, here[here["panel"] != SOURCE], ranks)
+            panel.set_ylabel(artifact.axes["y"])
             text = " ".join(source["label"])
             panel.set_title(f"{dataset}, iteration {source['n'].iloc[0]:.0f}: {text}", size="small")
         panels[-1].set_xlabel(artifact.axes["x"])
         figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
         shown = [state for state in MEANINGS if state in set(points["series"])]
         patches = [Patch(**FRAMES[state]) for state in shown]
-        legend_below(figure, patches, [MEANINGS[state] for state in shown])
+        meanings = [MEANINGS[state] for state in shown]
+        if ranks > 1:
+            patches.append(Patch(facecolor="none", edgecolor="none"))
+            meanings.append("below: log-probability under the highest")
+        legend_below(figure, patches, meanings)
 
 
 def _draw(panel: Axes, here: pd.DataFrame, ranks: int) -> None:
