@@ -1,6 +1,6 @@
 """Table 7: the time of a decoder, module by module."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,13 +9,13 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, DISTURBED, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import SPEED, of_entry
 
 printed = beside
 STAGE = "latency_stage_"
 STAGES = "stages"  # the label that says which stages of ours a row has
 ALL, OTHERS = "all", "all others"
+SHARE = "module_share"  # of `measured:`; the other is module_time
 
 
 def cells(evidence: Evidence) -> pd.DataFrame:
@@ -28,34 +28,34 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     found = published_cells(artifact)
     for dataset, part in evidence.parts.items():
         here = evidence.tidy[evidence.tidy["dataset"] == dataset]
-        for tier in artifact.tiers:
-            for row in artifact.rows:
-                entry = part.entries.get(row, {}).get(tier)
-                measured = of_entry(here, part.timed, entry) if entry else here.iloc[:0]
-                measured = measured[(measured["tier"] == tier) & (measured["scenario"] == "S1")]
-                times = measured[measured["metric"].str.startswith(STAGE)]
-                if times.empty:
-                    continue
-                fewest = min(times["threads"], key=int)
-                measured = measured[measured["threads"] == fewest]
-                times = times[times["threads"] == fewest]
-                stages = dict(
-                    zip(times["metric"].str.removeprefix(STAGE), times["value"], strict=True)
-                )
-                time = time_of(artifact, row, stages)
-                one = times.iloc[0]
-                disturbed = measured[measured["metric"] == "latency_disturbed"]["value"].any()
-                same: dict[str, Any] = {
-                    **{"row": row, "source": "ours", "dataset": dataset, "split": part.timed},
-                    **{"what": entry, "seeds": one["seed"], "n": 1, "commit": one["commit"]},
-                    **{name: one[name] for name in SPEED},
-                    "marks": DISTURBED if disturbed else "",
-                }
-                for column, metric in artifact.measured.items():
-                    share = METRICS[metric].form.endswith("%}")
-                    value = time / sum(stages.values()) if share else time
-                    found.append({**same, "column": column, "value": value})
+        for row in artifact.rows:
+            for tier, entry in part.entries.get(row, {}).items():
+                if tier in artifact.tiers:
+                    same = {"row": row, "source": "ours", "dataset": dataset, "split": part.timed}
+                    rows = of_entry(here, part.timed, entry)
+                    found += [{**same, "what": entry, **cell} for cell in _row(artifact, row, rows)]
     return CELLS.frame(found)
+
+
+def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the cells of a row for what was measured of one decoder."""
+    staged = measured[measured["metric"].str.startswith(STAGE) & (measured["scenario"] == "S1")]
+    if staged.empty:
+        return
+    threads = min(staged["threads"], key=int)
+    staged = staged[staged["threads"] == threads]
+    one = staged.iloc[0]
+    alike = measured[(measured["scenario"] == "S1") & (measured["threads"] == threads)]
+    disturbed = alike[alike["metric"] == "latency_disturbed"]["value"].any()
+    times = dict(zip(staged["metric"].str.removeprefix(STAGE), staged["value"], strict=True))
+    time = time_of(artifact, row, times)
+    for column, name in artifact.measured.items():
+        yield {
+            **{key: one[key] for key in (*SPEED, "commit")},
+            **{"column": column, "seeds": one["seed"], "n": 1},
+            "value": time / sum(times.values()) if name == SHARE else time,
+            "marks": DISTURBED if disturbed else "",
+        }
 
 
 def time_of(artifact: Artifact, row: str, stages: Mapping[str, float]) -> float:
