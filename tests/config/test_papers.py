@@ -103,7 +103,7 @@ def test_what_the_aggressive_paper_asks_of_its_toy_run() -> None:
     values = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "runs/toy-aggressive.yaml")
     config = Configuration(values, CONFIG)
     artifacts = config.papers["aggressive"].artifacts
-    drafter = Model("toy", "transformer-big", "gad", 1)
+    drafter = Model(config.run.datasets[0], "transformer-big", "gad", 1)
     for name in ("table11", "figure2", "figure3"):
         assert list(statistics(config, artifacts[name])) == [(drafter, "test", "traces")]
     for name in ("table7", "figure4"):

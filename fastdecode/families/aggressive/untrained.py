@@ -60,9 +60,10 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
 def build(plan: "Untrained") -> System:
     """Return a drafter beside a verifier of the same size."""
     drafter = plan.system(DrafterModel, seed=2, block=K, encoder_start="random")
-    fields = {name: getattr(drafter, name) for name in ("models", "source", "target")}
-    where = {"device": plan.device, "precision": plan.precision}
-    return PrescribedSystem(**fields, **where, companions={"verifier": plan.system()})
+    return PrescribedSystem(
+        *(drafter.models, drafter.source, drafter.target, plan.device, plan.precision),
+        companions={"verifier": plan.system()},
+    )
 
 
 @dataclass(frozen=True)

@@ -153,16 +153,16 @@ def _draw(panel: Axes, here: pd.DataFrame, ranks: int) -> None:
         dropped = point["series"] == tokens.DROPPED
         panel.text(
             *(centres[point["x"]], row, point["label"]),
-            **{"ha": "center", "va": "center", "size": "small"},
+            ha="center",
+            va="center",
+            size="small",
             color="0.45" if dropped else "black",
             bbox={"boxstyle": "round", **FRAMES[point["series"]]},
         )
         if gaps and point["panel"] == VERIFIER and point["n"] > 1:
             below = f"−{point['y']:.1f}"
-            panel.text(
-                *(centres[point["x"]], row + 0.42, below),
-                **{"ha": "center", "va": "center", "size": 7, "color": "0.35"},
-            )
+            place = centres[point["x"]], row + 0.42
+            panel.text(*place, below, ha="center", va="center", size=7, color="0.35")
     panel.axhline(0.5, color="0.8", linewidth=0.8)
     panel.set_xlim(-1, ends.iloc[-1] + 1)
     panel.set_ylim(ranks + 0.65, -0.5)
