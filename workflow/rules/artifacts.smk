@@ -64,7 +64,9 @@ def subword_files(wildcards):
 
 def sample_files(artifact):
     """Return the times of every sentence timed alone, by dataset and tier, for what shows them."""
-    timing = f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{timed_threads()[0]}.samples.csv"
+    timing = (
+        f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{timed_threads()[0]}.samples.csv"
+    )
     return {
         dataset: {
             tier: timing.format(dataset, part["timed"], tier)
