@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
-STATISTICS = ("masks", "steps")
+STATISTICS = ("losses", "masks", "steps")
 
 
 class System(AnySystem):
