@@ -125,7 +125,7 @@ def token_scores(system: "System", fold: Fold, source: list[str], reference: lis
     slots = length + 1  # a second EOD is forced
     columns = fold.columns(torch.tensor([length], device=device), blank=length)[0, :slots]
     scores = logits[0, :slots].double().log_softmax(-1)
-    found = scores.new_empty(slots)
+    found: Tensor = scores.new_empty(slots)
     found[columns] = scores.gather(1, folded[0, :slots, None])[:, 0]
     return found
 
