@@ -9,6 +9,7 @@ from fastdecode.config.rows import System as AnySystem
 
 ASSETS = ("counts", ("tables", "lengths.json"))
 STATISTICS = ("recall", "ranks")
+AGAINST_TEACHER = ("recall",)
 
 
 class System(AnySystem):

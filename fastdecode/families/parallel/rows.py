@@ -8,6 +8,7 @@ from fastdecode.config.rows import DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
 STATISTICS = ("recall",)
+AGAINST_TEACHER = ("recall",)
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
