@@ -50,6 +50,7 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
             "against": [found[row][tier] for row, tier in _tested_against(artifact, found)],
             "settings": {
                 entry: {
+                    **config.systems[entry.split("/")[1]].model_dump(),
                     **asdict(config.architecture(dataset, entry.split("/")[1])),
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
                 }
@@ -82,9 +83,13 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
 
 
 def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:
-    """Return the split on which an artifact measures quality and statistics."""
+    """Return the split on which an artifact measures quality."""
+    return _splits(config, dataset)[artifact.split]
+
+
+def _splits(config: Configuration, dataset: str) -> dict[str, str]:
     row = config.datasets[dataset]
-    return row.valid if artifact.split == "valid" else row.tests[0]
+    return {"train": "train", "valid": row.valid, "test": row.tests[0]}
 
 
 def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
@@ -112,7 +117,20 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
             for dataset in datasets_of(config, artifact):
                 for seed in config.run.seeds:
                     model = Model(dataset, target, system, seed)
-                    yield model, split_of(config, artifact, dataset), name
+                    for split in artifact.statistics_on or (artifact.split,):
+                        yield model, _splits(config, dataset)[split], name
+
+
+def curves(config: Configuration, artifact: Artifact) -> list[Model]:
+    """Return the models whose learning curves an artifact is made of, as far as the run has them."""
+    chosen = (choose(pattern, list(config.run.systems), {}) for pattern in artifact.curves)
+    found = [entry.split("/") for entry in dict.fromkeys(filter(None, chosen))]
+    return [
+        Model(dataset, target, system, seed)
+        for dataset in datasets_of(config, artifact)
+        for target, system in found
+        for seed in config.run.seeds
+    ]
 
 
 def _artifacts(config: Configuration) -> list[Artifact]:

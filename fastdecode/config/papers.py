@@ -12,6 +12,7 @@ DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
 # Functions whose `measured` are no metrics: keys of a training, or systems.
 NO_METRICS = ("artifacts.settings", "artifacts.parameters")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
+SD = "_sd"  # behind a published column: the deviation over seeds of its number
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
 Patterns = str | list[str]
 Cell = str | int | float | bool | list[str] | dict[str, Patterns] | None
@@ -67,6 +68,12 @@ class Artifact(Row):
     statistics: dict[Name, tuple[str, ...]] = Field(
         {}, description="statistic that it needs → target/system that it is of"
     )
+    statistics_on: tuple[Literal["train", "valid", "test"], ...] = Field(
+        (), description="where statistics are measured, by default on `split`; train: on a sample"
+    )
+    curves: tuple[str, ...] = Field(
+        (), description="target/system whose learning curves it needs, as far as the run has them"
+    )
     stages: bool = Field(
         False, description="whether it needs the stages of every sentence timed alone"
     )
@@ -76,6 +83,7 @@ class Artifact(Row):
     @model_validator(mode="after")
     def _cells(self) -> "Artifact":
         known = {*self.labels, *self.published, OURS, OVER}
+        known |= {f"{column}{SD}" for column in self.published}
         for name, row in self.rows.items():
             if unknown := set(row) - known:
                 raise ValueError(f"rows.{name}: no column is called {', '.join(sorted(unknown))}")
@@ -174,6 +182,7 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             for statistic, wanted in artifact.statistics.items()
             for pattern in wanted
         ]
+        patterns += [("curves", pattern) for pattern in artifact.curves]
         for place, pattern in patterns:
             kinds = ("target", "system", "decoder")
             for word, kind in zip(pattern.split("/"), kinds, strict=False):
