@@ -122,14 +122,17 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
 
 
 def curves(config: Configuration, artifact: Artifact) -> list[Model]:
-    """Return the models whose learning curves an artifact is made of, as far as the run has them."""
+    """Return the models whose learning curves an artifact is made of, as far as the run has them.
+
+    Of several seeds the first alone: curves of one system are not at the same times.
+    """
     chosen = (choose(pattern, list(config.run.systems), {}) for pattern in artifact.curves)
     found = [entry.split("/") for entry in dict.fromkeys(filter(None, chosen))]
     return [
         Model(dataset, target, system, seed)
         for dataset in datasets_of(config, artifact)
         for target, system in found
-        for seed in config.run.seeds
+        for seed in config.run.seeds[:1]
     ]
 
 

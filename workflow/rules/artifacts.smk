@@ -1,6 +1,6 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
-from fastdecode.config.artifacts import compared, parts, split_of, statistics
+from fastdecode.config.artifacts import compared, curves, parts, split_of, statistics
 
 ARTIFACTS = {
     f"{paper}.{name}": artifact
@@ -52,6 +52,11 @@ def stage_files(wildcards):
     ]
 
 
+def curve_models(wildcards):
+    """Return the models whose learning curves an artifact shows."""
+    return curves(CONFIG, ARTIFACTS[wildcards.artifact])
+
+
 def comparison_files(wildcards):
     """Return the tests of an artifact's rows against some of them, by dataset."""
     artifact = ARTIFACTS[wildcards.artifact]
@@ -92,12 +97,14 @@ rule make_artifact:
         statistics=statistic_files,
         comparisons=comparison_files,
         stages=stage_files,
+        curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],
     output:
         f"{REPORT}/{{artifact}}.csv",
     localrule: True
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+        curves=lambda w: [asdict(model) for model in curve_models(w)],
     message:
         "Numbers of {wildcards.artifact}"
     script:

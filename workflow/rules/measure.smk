@@ -41,9 +41,12 @@ def measured_family(wildcards):
 
 
 def teacher_translations(wildcards):
-    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble."""
+    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble.
+
+    None of the training split, which it translates in shards.
+    """
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
-    if len(teachers) != 1:
+    if len(teachers) != 1 or wildcards.split == "train":
         return []
     name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
     return model_file(teachers[0], name)
@@ -60,6 +63,7 @@ rule measure_statistic:
         source=lambda w: corpus_file(w, w.split, "source"),
         target=lambda w: corpus_file(w, w.split, "target"),
         teacher=teacher_translations,
+        references=lambda w: right_translations(w) if w.statistic == "samples" else [],
     output:
         f"{MODEL}/{{split}}.{{statistic}}.statistic.json",
     wildcard_constraints:
@@ -71,6 +75,7 @@ rule measure_statistic:
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
         assets=lambda w: assets_of(model_of(w)),
+        text=text_of,
         provenance=lambda w: provenance_of(w, precision=CONFIG.run.precision),
     message:
         "Measuring {wildcards.statistic} on {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}"

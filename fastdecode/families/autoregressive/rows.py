@@ -6,7 +6,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from fastdecode.config.rows import DecoderRow, System, Tier
 
-__all__ = ["Decoder", "System"]
+__all__ = ["STATISTICS", "Decoder", "System"]
+STATISTICS = ("samples",)
 
 
 class Decoder(DecoderRow):

@@ -17,11 +17,12 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """Return a point for every row of the artifact that was run, and one where it was published.
 
     A row has a `series` and an `x`; `measured:` says what `y` is, and may say what `x` is instead
-    of the row. Published points have `x` and `y` in the row.
+    of the row. Published points have `x` and `y` in the row. A `point` is words about it.
     """
     artifact = evidence.artifact
     lines = [
         {"series": row["series"], "source": PUBLISHED, "x": row["x"], "y": row["y"]}
+        | {"label": row.get("point")}
         for row in artifact.rows.values()
         if row.get("y") is not None
     ]
@@ -45,7 +46,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
 def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
-    point = {"source": "ours", "x": x, "y": y["value"]}
+    point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
     return {**{name: y[name] for name in POINTS.columns if name in y}, **point}
 
 

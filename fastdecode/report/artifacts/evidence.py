@@ -32,6 +32,17 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The learning curve of one model."""
+
+    dataset: str
+    target: str
+    system: str
+    seed: int
+    path: Path
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that an artifact may be made of."""
 
@@ -39,6 +50,7 @@ class Evidence:
     tidy: pd.DataFrame
     parts: Mapping[str, Part]  # by dataset
     statistics: Sequence[Mapping[str, Any]] = ()  # documents of measure_statistic
+    curves: Sequence[Curve] = ()
 
     def stages(self, dataset: str) -> pd.DataFrame:
         """Return the stages of every timed sentence. Raises UserError if there are none."""
