@@ -52,8 +52,15 @@ class Artifact(Row):
     batch: PositiveInt | None = Field(
         None, description="sentences a batch of the speeds in Smax; null: the fastest measured"
     )
-    against: tuple[Name, ...] = Field(
-        (), description="rows that the BLEU of every row is tested against, p < 0.05 is marked"
+    against: tuple[str, ...] = Field(
+        (),
+        description="rows that the BLEU of every row is tested against, p < 0.05 is marked; "
+        "row@name for columns that measure bleu@<name>",
+    )
+    tuned: dict[Name, tuple[Name, ...]] = Field(
+        {},
+        description="decoder → others: where a row names the one, its BLEU is that of whichever of "
+        "all these is best on the validation set",
     )
     rows: dict[Name, dict[str, Cell]] = Field(
         {},
@@ -90,7 +97,7 @@ class Artifact(Row):
         if both := set(self.systems) & set(self.rows):
             raise ValueError(f"systems: {', '.join(sorted(both))} is a row, too")
         named: list[tuple[str, Cell]] = [("over", self.over)]
-        named += [("against", base) for base in self.against]
+        named += [("against", base.partition(AT)[0]) for base in self.against]
         named += [(f"rows.{name}.over", row.get(OVER)) for name, row in self.rows.items()]
         for where, base in named:
             if base is not None and base not in self.rows:
@@ -183,6 +190,8 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             for pattern in wanted
         ]
         patterns += [("curves", pattern) for pattern in artifact.curves]
+        for decoder, others in artifact.tuned.items():
+            yield from ((word, "decoder", f"{name}.tuned") for word in (decoder, *others))
         for place, pattern in patterns:
             kinds = ("target", "system", "decoder")
             for word, kind in zip(pattern.split("/"), kinds, strict=False):

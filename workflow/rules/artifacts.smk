@@ -63,7 +63,7 @@ def comparison_files(wildcards):
     return [
         f"{REPORT}/significance/{wildcards.artifact}.{dataset}.{part['split']}.json"
         for dataset, part in parts(CONFIG, artifact).items()
-        if part["against"]
+        if any(part["against"])
     ]
 
 
@@ -77,7 +77,11 @@ rule compare_rows:
     output:
         f"{REPORT}/significance/{{artifact}}.{{dataset}}.{{split}}.json",
     params:
-        baselines=lambda w: parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"],
+        baselines=lambda w: [
+            entry
+            for entry in parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"]
+            if entry
+        ],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
     message:

@@ -147,6 +147,16 @@ rule compare_twins:
         "../scripts/compare_twins.py"
 
 
+# What a decoder of an artifact is tuned over differs in weights alone: it takes the same time.
+TUNED_OVER = {
+    name
+    for paper in CONFIG.papers.values()
+    for artifact in paper.artifacts.values()
+    for others in artifact.tuned.values()
+    for name in others
+}
+
+
 def timed(dataset, tier=None):
     """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
     return [
@@ -166,7 +176,7 @@ def timed(dataset, tier=None):
         for model in CONFIG.selected()
         if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
         for name in CONFIG.decoders_of(model.entry)
-        if tier in (None, CONFIG.decoders[name].tier)
+        if name not in TUNED_OVER and tier in (None, CONFIG.decoders[name].tier)
     ]
 
 

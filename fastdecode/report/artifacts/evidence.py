@@ -24,7 +24,11 @@ class Part:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """target/system → its architecture and training settings."""
     against: Sequence[str] = ()
-    """target/system/decoder of the rows that BLEU is tested against."""
+    """target/system/decoder of the rows that BLEU is tested against; "": it was not run."""
+    valid: str = ""
+    """The validation split."""
+    alternatives: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """target/system/decoder → all of which the one that is best on `valid` stands in its place."""
     comparisons: Sequence[Mapping[str, Any]] = ()
     """Tests of fastdecode.measure.significance, each with its `baseline`."""
     stages: Path | None = None
