@@ -7,7 +7,6 @@ from typing import Any
 from fastdecode.config.papers import NO_METRICS, Artifact, choose
 from fastdecode.config.read import Configuration, Model
 
-
 # Statistics that need several right translations of a line: of corpora that the project writes.
 OF_SEVERAL_REFERENCES = ("samples",)
 

@@ -46,7 +46,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     datasets = list(points["dataset"].unique())
     with canvas(3.4, *pictures) as figure:
         panels = figure.subplots(1, len(datasets), squeeze=False)[0]
-        handles = {}
+        handles: dict[str, Any] = {}
         marks = dict(zip(points["series"].unique(), styles(), strict=False))
         for panel, dataset in zip(panels, datasets, strict=True):
             here = points[points["dataset"] == dataset]

@@ -1,6 +1,7 @@
 """Figure 7: the six objectives side by side, published and ours apart."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     series = list(points["series"].unique())
     with canvas(3.0, *pictures) as figure:
         panels = figure.subplots(1, len(heads), squeeze=False)[0]
-        handles = {}
+        handles: dict[str, Any] = {}
         for panel, dataset in zip(panels, heads, strict=True):
             here = points[points["dataset"] == dataset]
             for number, one in enumerate(series):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -31,7 +32,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     marks = dict(zip(points["series"].unique(), styles(), strict=False))
     with canvas(3.4 * len(places), *pictures) as figure:
         panels = figure.subplots(len(places), 1, squeeze=False)[:, 0]
-        handles = {}
+        handles: dict[str, Any] = {}
         for panel, (dataset, tier) in zip(panels, places, strict=True):
             here = points[(points["dataset"] == dataset) & (points["panel"] == tier)]
             for series, rows in here.groupby("series", sort=False):
