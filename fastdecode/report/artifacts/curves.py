@@ -47,7 +47,8 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
     point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
-    return {**{name: y[name] for name in POINTS.columns if name in y}, **point}
+    every = {**found.get("x", {}), **y}  # of a speed and a score the device is the speed's
+    return {**{name: every[name] for name in POINTS.columns if name in every}, **point}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:

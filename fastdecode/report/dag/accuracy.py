@@ -21,7 +21,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     for dataset, part in evidence.parts.items():
         for row in evidence.artifact.rows:
             for split in (TRAIN, VALID):
-                named = TRAIN if split == TRAIN else part.split
+                named = TRAIN if split == TRAIN else part.valid
                 documents = _documents(evidence, dataset, part, row, named)
                 if documents:
                     cell = {"row": row, "column": split, "source": "ours", "dataset": dataset}
