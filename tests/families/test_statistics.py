@@ -24,7 +24,7 @@ def test_every_name_stands_for_a_function(family: str) -> None:
 def test_a_statistic_that_a_family_does_not_have() -> None:
     with pytest.raises(UserError, match='nat: family parallel has no statistic "recal"; did you'):
         check_statistic("parallel", "recal", "nat")
-    with pytest.raises(UserError, match=r'family autoregressive has no .* "recall" \(known: samples'):
+    with pytest.raises(UserError, match=r'autoregressive has no .* "recall" \(known: samples'):
         check_statistic("autoregressive", "recall", "transformer")
 
 
