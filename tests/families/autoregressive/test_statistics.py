@@ -8,8 +8,9 @@ from fastdecode.families.autoregressive.statistics import _drawn
 
 def test_cold_samples_are_greedy_ones(dice: System, ragged: list[list[str]]) -> None:
     greedy = dice.decoder("autoregressive", {"beam": 1}, " ".join)
-    cold = _drawn(dice, ragged, 1e-4, 2)
-    assert cold == [[found.tokens] * 2 for (found,) in ([*greedy([line])] for line in ragged)]
+    for line in ragged[:12]:  # one by one: the limit of length is a batch's
+        (found,) = greedy([line])
+        assert _drawn(dice, [line], 1e-4, 2) == [[found.tokens, found.tokens]]
 
 
 def test_samples_differ_and_come_again(dice: System, ragged: list[list[str]]) -> None:

@@ -125,10 +125,9 @@ def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> 
 
 def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list[Figure]) -> None:
     path = tmp_path / "curve.csv"
-    lines = [[1, 100, *[5.0] * 4, 10.5, 900.0, 60.0, 0.1], [2, 200, *[5.0] * 4, "", 900.0, 90, 0.1]]
-    pd.DataFrame(
-        [*lines, [3, 300, *[4.0] * 4, 20.5, 900.0, 150.0, 0.1]], columns=VALIDATION
-    ).to_csv(path, index=False)
+    rows = [(100, 10.5, 60.0), (200, None, 90.0), (300, 20.5, 150.0)]
+    lines = [{"update": update, "valid_bleu": bleu, "seconds": s} for update, bleu, s in rows]
+    pd.DataFrame(lines, columns=VALIDATION).to_csv(path, index=False)
     trained = {"decoder": "", "split": "", "commit": "abc"}
     tidy = pd.DataFrame([value("raw/base/x", "train_seconds", 150.0, **trained)])
     curve = Curve("toy", "raw", "base", 1, path)
