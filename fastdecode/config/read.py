@@ -13,6 +13,7 @@ from fastdecode.config.papers import DISTILLED, Paper, references
 from fastdecode.config.rows import (
     EVERY,
     RAW,
+    UNTRAINED,
     Assets,
     Dataset,
     DecoderRow,
@@ -100,9 +101,7 @@ class Configuration:
             row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
             for name, row in self.datasets.items()
         }
-        self.papers = {
-            name: self._one("papers", name, Paper, f"{where}: papers") for name in self.run.papers
-        }
+        self.papers = self._read_papers(where)
         self._check_selection(where)
         self._check_papers()
 
@@ -140,7 +139,7 @@ class Configuration:
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:
-                if row in {*self.family_of, *FOLDERS, RAW}:
+                if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
                     raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
             if family.systems:
@@ -173,6 +172,20 @@ class Configuration:
                     "system that is trained alone"
                 )
 
+    def _read_papers(self, where: str) -> dict[str, Paper]:
+        """Read the papers of the run, each with all of its artifacts or with those named."""
+        papers: dict[str, Paper] = {}
+        for entry in self.run.papers:
+            name, _, artifact = entry.partition(".")
+            whole = self._one("papers", name, Paper, f"{where}: papers")
+            chosen = whole.artifacts
+            if artifact:
+                self._known(artifact, chosen, f"{where}: papers: {entry}")
+                before = papers[name].artifacts if name in papers else {}
+                chosen = {**before, artifact: chosen[artifact]}
+            papers[name] = whole.model_copy(update={"artifacts": chosen})
+        return papers
+
     @cached_property
     def downloads(self) -> dict[str, Download]:
         """Every file that a corpus may be made from."""
@@ -204,10 +217,12 @@ class Configuration:
                     )
         for name in FOLDERS & set(self.datasets):
             raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
+        for role, preset in self.run.roles.items():
+            self._known(preset, self.presets, f"{where}: roles.{role}")
         for decoder in (*self.run.decoder_names, self.run.distill_decoder):
             self._known(decoder, self.decoders, f"{where}: decoder")
         for entry in self.run.systems:
-            _, system = self._split_entry(entry, 2, f"{where}: systems")
+            target, system = self._split_entry(entry, 2, f"{where}: systems")
             if not self.decoders_of(entry):
                 raise UserError(
                     f"{where}: decoders: none of them decodes {entry}: add one of "
@@ -216,12 +231,17 @@ class Configuration:
             for decoder in self.decoders_of(entry):
                 companions = self.decoders[decoder].companions(self.systems[system])
                 self._check_companions(companions, f"{where}: {decoder} of {system}")
+                if target == UNTRAINED and not self.decoders[decoder].exact:
+                    raise UserError(
+                        f"{where}: decoders: {decoder} cannot hold translations to a length, as "
+                        f"{entry} needs: leave it out"
+                    )
         for pattern, decoder in self.run.decoder_patterns:
             if pattern != EVERY:
                 self._check_pattern(pattern, decoder, f"{where}: decoders")
         for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
             self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
-        for model in self.models():
+        for model in (*self.models(), *self.untrained()):
             self.training(model.dataset, model.system)
 
     def _check_pattern(self, pattern: str, decoder: str, where: str) -> None:
@@ -245,7 +265,7 @@ class Configuration:
     def _check_papers(self) -> None:
         """Check every name that the artifacts of the run's papers refer to."""
         known = {
-            "target": {RAW, DISTILLED, *self.systems, *self.ensembles},
+            "target": {RAW, DISTILLED, UNTRAINED, *self.systems, *self.ensembles},
             "system": set(self.systems),
             "decoder": set(self.decoders),
             "metric": set(METRICS),
@@ -284,7 +304,8 @@ class Configuration:
             raise UserError(
                 f'{where}: "{entry}" is not of the form {form}, such as raw/transformer'
             )
-        self._known(names[0], {RAW, *self.systems, *self.ensembles}, f"{where}: {entry}: target")
+        targets = {RAW, UNTRAINED, *self.systems, *self.ensembles}
+        self._known(names[0], targets, f"{where}: {entry}: target")
         self._known(names[1], self.systems, f"{where}: {entry}: system")
         if parts == 3:
             self._known(names[2], self.decoders, f"{where}: {entry}: decoder")
@@ -299,12 +320,22 @@ class Configuration:
     # What each model is
 
     def selected(self) -> list[Model]:
-        """Return the models whose results the run reports, in its order."""
+        """Return the models that the run trains to report their results, in its order."""
         return [
             Model(dataset, *_pair(entry), seed)
             for dataset in self.run.datasets
             for entry in self.run.systems
             for seed in self.run.seeds
+            if _pair(entry)[0] != UNTRAINED
+        ]
+
+    def untrained(self) -> list[Model]:
+        """Return the models of random weights whose speed the run reports: of the first seed."""
+        return [
+            Model(dataset, UNTRAINED, system, self.run.seeds[0])
+            for dataset in self.run.datasets
+            for target, system in map(_pair, self.run.systems)
+            if target == UNTRAINED
         ]
 
     def table_rows(self) -> list[str]:
@@ -397,7 +428,8 @@ class Configuration:
 
     def preset(self, dataset: str, system: str) -> str:
         """Return the name of the preset that plays the system's role on `dataset`."""
-        return str(getattr(self.datasets[dataset].roles, self.systems[system].role))
+        role = self.systems[system].role
+        return self.run.roles.get(role) or str(getattr(self.datasets[dataset].roles, role))
 
     def architecture(self, dataset: str, system: str) -> Architecture:
         """Return the model size of `system` on `dataset`."""

@@ -13,6 +13,7 @@ from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag, mode
 from fastdecode.config.base import Row
 
 RAW = "raw"  # the target side as it is in the corpus
+UNTRAINED = "untrained"  # stands for a target where a system has random weights
 EVERY = "*/*"  # the pattern that every target/system matches
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
@@ -126,6 +127,11 @@ class System(Row):
         """Other systems whose checkpoints its training needs: same dataset, target and seed."""
         return ()
 
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """Other systems that its statistics are measured with: same dataset, target and seed."""
+        return ()
+
 
 class Ensemble(Row):
     """Several seeds of one system that distil together."""
@@ -152,6 +158,11 @@ class DecoderRow(Row):
         By default a decoder fits all systems of its families.
         """
         return True
+
+    @property
+    def exact(self) -> bool:
+        """Whether it can hold translations to given lengths, as untrained systems need."""
+        return False
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -230,7 +241,9 @@ class Run(Row):
     datasets: tuple[Name, ...] = Field(min_length=1, description="rows of config/datasets")
     systems: tuple[str, ...] = Field(
         min_length=1,
-        description="what is trained, as target/system; a target is raw or a teacher's name",
+        description="what is trained, as target/system; a target is raw or a teacher's name; "
+        "untrained/system is not: its random weights are timed, every translation as long as its "
+        "reference",
     )
     decoders: tuple[DecoderEntry, ...] = Field(
         min_length=1,
@@ -239,7 +252,9 @@ class Run(Row):
     )
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
     papers: tuple[Name, ...] = Field(
-        (), description="rows of config/papers whose tables and figures are made of this run"
+        (),
+        description="rows of config/papers whose tables and figures are made of this run, or "
+        "single ones of them, such as lattice.table1",
     )
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
     speedup_over: SpeedupOver = Field(
@@ -254,6 +269,9 @@ class Run(Row):
         None, description="folder laid out as config/ with rows of your own"
     )
     training: dict[str, object] = Field({}, description="training settings above all others")
+    roles: dict[Literal["base", "big"], Name] = Field(
+        {}, description="role → preset, instead of the datasets'"
+    )
     latency: Latency = Field(Latency(), description="the latency measurement")
 
     @model_validator(mode="after")

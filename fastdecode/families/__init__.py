@@ -9,8 +9,9 @@ is any. A room whose training needs files besides (the lattice's tables) names t
 
 A room may hold `untrained.py`, by which the benchmark times the family with nothing trained: its
 `LAYERS` (such as 6-1), `decoders(length, device)`, which returns decoder rows by name, and
-`build(plan)`, which returns a system of random weights; and `drafting.py`, if it drafts for a
-verifier in another way than by translating the whole sentence.
+`build(plan)`, which returns a system of random weights; a `NOTE` of it stands below the tables. And
+it may hold `drafting.py`, if it drafts for a verifier in another way than by translating the whole
+sentence.
 """
 
 from collections.abc import Callable

@@ -617,3 +617,46 @@ def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> N
     write(tmp_path / "own", {"systems/mine.yaml": DEFINITIONS["systems/other.yaml"]})
     message = fault(folder, definitions=str(tmp_path / "own"))
     assert 'systems/other.yaml: the name "curious" is taken' in message
+
+
+# Untrained systems
+
+
+def test_a_system_may_stay_untrained(folder: Path) -> None:
+    systems = ["untrained/student", "teacher/student"]
+    config = read(folder, systems=systems, speedup_over=over("untrained/student/greedy"))
+    assert config.untrained() == [Model("talks.8k", "untrained", "student", 7)]  # the first seed
+    assert {model.target for model in config.selected()} == {"teacher"}
+    assert {model.target for model in config.models()} == {"raw", "teacher"}
+    alone = read(folder, systems=systems[:1], speedup_over=over("untrained/student/greedy"))
+    assert (alone.models(), alone.selected(), alone.targets("talks.8k")) == ([], [], [])
+
+
+def test_a_decoder_that_holds_no_lengths_is_refused(folder: Path) -> None:
+    rows_ = copy.deepcopy(DEFINITIONS)
+    rows_["systems/left.yaml"]["decoders"]["quick"] = {"engine": "ctranslate2"}
+    write(folder, rows_)
+    decoders = [*RUN["decoders"], "quick"]
+    assert read(folder, decoders=decoders)
+    assert fault(folder, systems=["untrained/student"], decoders=decoders) == (
+        "config.yaml: decoders: quick cannot hold translations to a length, as untrained/student "
+        "needs: leave it out"
+    )
+
+
+def test_a_run_may_have_roles_of_its_own(folder: Path) -> None:
+    config = read(folder, roles={"base": "large"})
+    assert config.architecture("talks.8k", "student").width == 32
+    assert config.preset("talks.8k", "teacher") == "large"  # the dataset's
+    assert 'roles.base: there is no "larg"; did you mean' in fault(folder, roles={"base": "larg"})
+
+
+def test_one_artifact_of_a_paper(folder: Path) -> None:
+    table = {"title": "a table", "kind": "table", "function": "artifacts.rows"}
+    paper = {"title": "P", "authors": ["A"], "year": 2000}
+    numbers = ("table1", "table2", "table3")
+    write(folder, {"papers/p.yaml": paper | {"artifacts": dict.fromkeys(numbers, table)}})
+    assert list(read(folder, papers=["p"]).papers["p"].artifacts) == list(numbers)
+    chosen = read(folder, papers=["p.table3", "p.table1"]).papers["p"]
+    assert list(chosen.artifacts) == ["table3", "table1"]
+    assert 'papers: p.table: there is no "table"' in fault(folder, papers=["p.table"])

@@ -6,7 +6,7 @@ once an iteration, to learn how far each sentence has come.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from fairseq.data import Dictionary, data_utils
@@ -88,6 +88,14 @@ def batch_of(sources: Sequence[Sequence[str]], words: Dictionary, device: torch.
     return Batch(sources, padded, mask)
 
 
+class Look(NamedTuple):
+    """What the verifier says of a draft, as `accept` takes it."""
+
+    drafts: Tensor  # (R, n)
+    logits: Tensor  # (R, n + 1, V), forbidden ones -inf
+    norms: Tensor  # (R, n + 1)
+
+
 class DraftAndVerify(Front):
     """Drafts that an autoregressive model checks; with a blockwise model, its own."""
 
@@ -133,6 +141,12 @@ class DraftAndVerify(Front):
         return blocks, blocks
 
     def _iteration(self, growth: Growth, checks: Checks, drafts: Drafts) -> Accepted:
+        return self._decide(self._look(growth, checks, drafts))
+
+    def _decide(self, look: Look) -> Accepted:
+        return accept(*look, self._row.beta, self._row.tau, self._rules)
+
+    def _look(self, growth: Growth, checks: Checks, drafts: Drafts) -> Look:
         prefixes, rules = growth.prefixes, self._rules
         most = min(growth.most, self._row.block or growth.most)
         proposed = drafts.propose(prefixes, most)  # (R, n)
@@ -143,7 +157,7 @@ class DraftAndVerify(Front):
         self._watch.lap("verify")
         norms = logits.logsumexp(-1)
         logits = rules.forbid(logits, prefixes.lengths, growth.limits, growth.near(tokens.shape[1]))
-        return accept(proposed, logits, norms, self._row.beta, self._row.tau, rules)
+        return Look(proposed, logits, norms)
 
 
 class DraftAlone(Front):

@@ -8,6 +8,7 @@ from fastdecode.config.rows import DecoderRow, Name, Tier
 from fastdecode.config.rows import System as AnySystem
 
 FAMILY = "aggressive"
+STATISTICS = ("traces",)
 
 
 class System(AnySystem):
@@ -48,6 +49,11 @@ class System(AnySystem):
         """The verifier, if the encoder begins as its."""
         needed = self.kind == "drafter" and self.encoder != "random"
         return (self.verifier,) if needed and self.verifier else ()
+
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """The verifier."""
+        return (self.verifier,) if self.verifier else ()
 
 
 class Decoder(DecoderRow):

@@ -32,6 +32,11 @@ class Decoder(DecoderRow):
         return self
 
     @property
+    def exact(self) -> bool:
+        """CTranslate2 holds a whole batch to one length only."""
+        return self.engine != "ctranslate2"
+
+    @property
     def tier(self) -> Tier:
         """The papers timed fairseq's search."""
         return "reference" if self.engine == "fairseq" else "optimised"

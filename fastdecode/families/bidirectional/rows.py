@@ -40,6 +40,11 @@ class Decoder(DecoderRow):
     )
 
     @property
+    def exact(self) -> bool:
+        """Both engines can."""
+        return True
+
+    @property
     def tier(self) -> Tier:
         """As for every family: eager mode is the reference."""
         return "reference" if self.engine == "eager" else "optimised"
