@@ -110,7 +110,9 @@ def test_accuracy_is_counted_on_the_best_path_without_the_frame() -> None:
 def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) -> None:
     system = untrained_graphs()
     (model,) = system.models
-    references = [[*line[1:], "w1"] for line in ragged[:-1]] + [["w1"] * 30]  # the last has no path
+    written = system.decoder("dag", {"search": "lookahead"}, " ".join)(ragged[:-1])
+    references = [["w1", *translation.tokens[1:]] for translation in written]
+    references.append(["w1"] * 30)  # longer than its graph: it has no path
     right = total = 0
     for source, reference in zip(ragged[:-1], references, strict=False):
         framed = frame_sources([source], system.source)
