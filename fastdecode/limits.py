@@ -28,9 +28,17 @@ class Lengths:
 class Limited(Protocol):
     """A decoder row that limits how long a translation may be."""
 
-    max_len_a: float
-    max_len_b: int
-    min_len: int
+    @property
+    def max_len_a(self) -> float:
+        """Tokens of the translation for each of the source."""
+
+    @property
+    def max_len_b(self) -> int:
+        """Tokens beyond those."""
+
+    @property
+    def min_len(self) -> int:
+        """Tokens that it has to have."""
 
 
 def limits(

@@ -1,17 +1,16 @@
 """Read a run's configuration with the definitions it selects, and resolve what each model is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
+from fastdecode.config.checks import FOLDERS, check_all, check_known
 from fastdecode.config.corpora import Corpus, Download
-from fastdecode.config.papers import DISTILLED, Paper, references
+from fastdecode.config.papers import Paper
 from fastdecode.config.rows import (
-    EVERY,
     RAW,
     UNTRAINED,
     Assets,
@@ -26,13 +25,7 @@ from fastdecode.config.rows import (
 )
 from fastdecode.errors import UserError
 from fastdecode.families import assets, decoder_row, system_row
-from fastdecode.report.artifacts.metrics import METRICS
 
-# Names of folders in results/, which no row may have.
-FOLDERS = {
-    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
-    "shards",
-}
 RowT = TypeVar("RowT", bound=Row)
 
 
@@ -102,8 +95,7 @@ class Configuration:
             for name, row in self.datasets.items()
         }
         self.papers = self._read_papers(where)
-        self._check_selection(where)
-        self._check_papers()
+        check_all(self, where)
 
     # Definitions
 
@@ -155,22 +147,6 @@ class Configuration:
                     key: check(row_class, row, f"systems/{name}: decoders.{key}")
                     for key, row in family.decoders.items()
                 }
-        for name, ensemble in self.ensembles.items():
-            where = f"systems/{self.family_of[name]}.yaml: ensembles.{name}.system"
-            self._known(ensemble.system, self.systems, where)
-        for name, system in self.systems.items():
-            where = f"systems/{self.family_of[name]}.yaml: systems.{name}"
-            self._check_companions(system.companions, where)
-
-    def _check_companions(self, names: Iterable[str], where: str) -> None:
-        """Check that these systems exist and need no further ones, so that none needs itself."""
-        for name in names:
-            self._known(name, self.systems, f"{where}: companion")
-            if further := self.systems[name].companions:
-                raise UserError(
-                    f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
-                    "system that is trained alone"
-                )
 
     def _read_papers(self, where: str) -> dict[str, Paper]:
         """Read the papers of the run, each with all of its artifacts or with those named."""
@@ -180,7 +156,7 @@ class Configuration:
             whole = self._one("papers", name, Paper, f"{where}: papers")
             chosen = whole.artifacts
             if artifact:
-                self._known(artifact, chosen, f"{where}: papers: {entry}")
+                check_known(artifact, chosen, f"{where}: papers: {entry}")
                 before = papers[name].artifacts if name in papers else {}
                 chosen = {**before, artifact: chosen[artifact]}
             papers[name] = whole.model_copy(update={"artifacts": chosen})
@@ -191,131 +167,6 @@ class Configuration:
         """Every file that a corpus may be made from."""
         table = self._table("downloads.yaml")
         return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}
-
-    # What the run selects
-
-    def _check_selection(self, where: str) -> None:
-        """Check every name that the run and its datasets refer to."""
-        for name, corpus in self.corpora.items():
-            for key in (key for split in corpus.splits for key in corpus.downloads(split)):
-                self._known(key, self.downloads, f"corpora/{name}.yaml: download")
-        for name, dataset in self.datasets.items():
-            splits = self.corpora[dataset.corpus].split_names
-            for split in (dataset.valid, *dataset.tests):
-                if split not in splits:
-                    raise UserError(
-                        f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
-                        f"{nearest(split, splits)}"
-                    )
-            for family in dataset.families:
-                self._known(family, self.families, f"datasets/{name}.yaml: families")
-            for role, preset in dataset.roles.model_dump().items():
-                if preset not in self.presets:
-                    raise UserError(
-                        f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
-                        f"{nearest(preset, self.presets)}"
-                    )
-        for name in FOLDERS & set(self.datasets):
-            raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
-        for role, preset in self.run.roles.items():
-            self._known(preset, self.presets, f"{where}: roles.{role}")
-        for decoder in (*self.run.decoder_names, self.run.distill_decoder):
-            self._known(decoder, self.decoders, f"{where}: decoder")
-        for entry in self.run.systems:
-            target, system = self._split_entry(entry, 2, f"{where}: systems")
-            if not self.decoders_of(entry):
-                raise UserError(
-                    f"{where}: decoders: none of them decodes {entry}: add one of "
-                    f"config/systems/{self.family_of[system]}.yaml"
-                )
-            for decoder in self.decoders_of(entry):
-                companions = self.decoders[decoder].companions(self.systems[system])
-                self._check_companions(companions, f"{where}: {decoder} of {system}")
-                if target == UNTRAINED and not self.decoders[decoder].exact:
-                    raise UserError(
-                        f"{where}: decoders: {decoder} cannot hold translations to a length, as "
-                        f"{entry} needs: leave it out"
-                    )
-        for pattern, decoder in self.run.decoder_patterns:
-            if pattern != EVERY:
-                self._check_pattern(pattern, decoder, f"{where}: decoders")
-        for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
-            self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
-        for model in (*self.models(), *self.untrained()):
-            self.training(model.dataset, model.system)
-
-    def _check_pattern(self, pattern: str, decoder: str, where: str) -> None:
-        """Check that systems of the run match `pattern`, and that `decoder` decodes all of them."""
-        chosen = self.run.systems
-        matching = [entry for entry in chosen if fnmatchcase(entry, pattern)]
-        if not matching:
-            names = (entry.split("/")[1] for entry in chosen)
-            known = {*chosen, *(f"*/{name}" for name in names)}
-            raise UserError(
-                f'{where}: "{pattern}" is no target/system of this run{nearest(pattern, known)}'
-            )
-        fitting = [entry for entry in chosen if self.fits(decoder, entry.split("/")[1])]
-        for entry in matching:
-            if entry not in fitting:
-                raise UserError(
-                    f'{where}: "{pattern}": {decoder} does not decode {entry}'
-                    f"{nearest(entry, fitting)}"
-                )
-
-    def _check_papers(self) -> None:
-        """Check every name that the artifacts of the run's papers refer to."""
-        known = {
-            "target": {RAW, DISTILLED, UNTRAINED, *self.systems, *self.ensembles},
-            "system": set(self.systems),
-            "decoder": set(self.decoders),
-            "metric": set(METRICS),
-        }
-        for name, paper in self.papers.items():
-            for word, kind, where in references(paper):
-                self._known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
-
-    def _check_denominator(self, tier: str, entry: str, where: str) -> None:
-        """Check that the run trains and decodes the denominator of a tier, in that tier."""
-        target, system, decoder = self._split_entry(entry, 3, where)
-        model = f"{target}/{system}"
-        if model not in self.run.systems or decoder not in self.run.decoder_names:
-            raise UserError(
-                f'{where}: "{entry}" is not among what this run trains and decodes: '
-                "take one of its systems and decoders"
-            )
-        if not self.fits(decoder, system):
-            raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
-        if decoder not in self.decoders_of(model):
-            raise UserError(
-                f"{where}: {model} is not decoded with {decoder} in this run"
-                f"{nearest(decoder, self.decoders_of(model))}"
-            )
-        if self.decoders[decoder].tier != tier:
-            raise UserError(
-                f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
-                "a ratio never mixes tiers"
-            )
-
-    def _split_entry(self, entry: str, parts: int, where: str) -> list[str]:
-        """Split `target/system` or `target/system/decoder` and check its names."""
-        names = entry.split("/")
-        if len(names) != parts:
-            form = "/".join(["target", "system", "decoder"][:parts])
-            raise UserError(
-                f'{where}: "{entry}" is not of the form {form}, such as raw/transformer'
-            )
-        targets = {RAW, UNTRAINED, *self.systems, *self.ensembles}
-        self._known(names[0], targets, f"{where}: {entry}: target")
-        self._known(names[1], self.systems, f"{where}: {entry}: system")
-        if parts == 3:
-            self._known(names[2], self.decoders, f"{where}: {entry}: decoder")
-        return names
-
-    @staticmethod
-    def _known(name: str, known: Iterable[str], where: str) -> None:
-        known = list(known)
-        if name not in known:
-            raise UserError(f'{where}: there is no "{name}"{nearest(name, known)}')
 
     # What each model is
 

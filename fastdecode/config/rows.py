@@ -6,9 +6,17 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
 from fastdecode.config.base import Row
 
@@ -140,13 +148,37 @@ class Ensemble(Row):
     seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
 
 
+# Keys that decoders of several families have. Types and no base class: pydantic would put a base
+# class's keys first, and Snakemake runs a job again whose parameters stand in another order.
+Engine = Annotated[
+    Literal["eager", "fastdecode"],
+    Field(
+        description="plain PyTorch (tier reference) or this project's fast path (tier optimised)"
+    ),
+]
+Beam = Annotated[PositiveInt, Field(description="beam width; 1 = greedy")]
+LengthPenalty = Annotated[
+    float, Field(description="exponent of the length in the normalised score")
+]
+MaxLengthFactor = Annotated[
+    float, Field(ge=0, description="longest output = a · source length + b")
+]
+MaxLengthExtra = Annotated[
+    NonNegativeInt, Field(description="see max_len_a; lengths count `</s>` not")
+]
+MinLength = Annotated[PositiveInt, Field(description="shortest output")]
+
+
 class DecoderRow(Row):
     """What the decoders of all families share; each family's `rows.py` says what it adds."""
+
+    if TYPE_CHECKING:
+        engine: str  # every family's own key: its values differ
 
     @property
     def tier(self) -> Tier:
         """`reference` (eager mode, as the papers timed) or `optimised`: never in one ratio."""
-        raise NotImplementedError
+        return "reference" if self.engine in ("eager", "fairseq") else "optimised"
 
     def precision(self, run: str) -> str:
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
@@ -181,7 +213,7 @@ class DecoderRow(Row):
     @property
     def twin_key(self) -> dict[str, object]:
         """What is asked for, whoever does it: equal for a fast decoder and its naive twin."""
-        return self.model_dump()
+        return self.model_dump(exclude={"engine"})
 
 
 class Family(Row):

@@ -61,6 +61,11 @@ def statistics(family: str) -> tuple[str, ...]:
     return found
 
 
+def compares_with_teacher(family: str, name: str) -> bool:
+    """Tell whether a statistic is measured against what the teacher wrote, too."""
+    return name in getattr(_rows(family), "AGAINST_TEACHER", ())
+
+
 def check_statistic(family: str, name: str, system: str) -> None:
     """Raise UserError if `name` is no statistic of `family`, which `system` belongs to."""
     known = statistics(family)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fastdecode.families import check_statistic
+from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
 
 
@@ -43,12 +43,13 @@ def measured_family(wildcards):
 
 
 def teacher_translations(wildcards):
-    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble.
+    """Return the file of what the teacher of a distilled target makes of a split.
 
-    None of the training split, which it translates in shards.
+    Only if the statistic compares with it, and if it is one model, no ensemble.
     """
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
-    if len(teachers) != 1 or wildcards.split == "train":
+    family = CONFIG.family_of[wildcards.system]
+    if len(teachers) != 1 or not compares_with_teacher(family, wildcards.statistic):
         return []
     name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
     return model_file(teachers[0], name)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.drafting import Batch, Drafter, Drafts, build_drafter
@@ -22,6 +22,7 @@ from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
+from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
 
@@ -80,12 +81,8 @@ class Front:
 
 def batch_of(sources: Sequence[Sequence[str]], words: Dictionary, device: torch.device) -> Batch:
     """Return sentences as tensors on `device`."""
-    ids = [torch.tensor([*map(words.index, tokens), words.eos()]) for tokens in sources]
-    padded = data_utils.collate_tokens(ids, words.pad()).to(device)
-    mask = None
-    if min(map(len, ids)) < padded.shape[1]:
-        mask = (padded != words.pad())[:, None, None]
-    return Batch(sources, padded, mask)
+    padded = end_sentences(sources, words).to(device)
+    return Batch(sources, padded, mask_of(padded, words, map(len, sources)))
 
 
 class Look(NamedTuple):

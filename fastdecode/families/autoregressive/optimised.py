@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from fairseq.data import data_utils
 from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.families.autoregressive.search import Beam, Found, Greedy, Rules, Search
+from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.decoder import Decoder, Memory
@@ -64,15 +64,8 @@ class OptimisedDecoder:
         search (all between), finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        lengths = torch.tensor([len(sentence) for sentence in ids])
-        padded = data_utils.collate_tokens(ids, self._source.pad()).to(self._device)  # (B, S)
-        mask = None  # of padding, where there is any
-        if int(lengths.min()) < padded.shape[1]:
-            mask = (padded != self._source.pad())[:, None, None]
+        padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
+        mask = mask_of(padded, self._source, map(len, sources))
         most = limits(sources, self._row, self._lengths, self._longest).to(self._device)
         self._watch.lap("search")
         encoded = self._encoder(padded, mask)

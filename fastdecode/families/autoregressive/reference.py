@@ -8,12 +8,13 @@ from math import inf
 from typing import Any
 
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
 from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.framing import end_sentences
 from fastdecode.limits import Lengths, limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass
@@ -107,14 +108,11 @@ class ReferenceDecoder:
         Stages: encode, decode (the decoder's passes), search (all between), finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        padded = data_utils.collate_tokens(ids, self._source.pad(), left_pad=True)  # (B, S)
+        padded = end_sentences(sources, self._source, left_pad=True)  # (B, S)
+        lengths = [len(tokens) + 1 for tokens in sources]
         net_input = {
             "src_tokens": padded.to(self._device),
-            "src_lengths": torch.tensor([len(i) for i in ids], device=self._device),
+            "src_lengths": torch.tensor(lengths, device=self._device),
         }
         if self._lengths is not None:
             most = limits(sources, self._row, self._lengths, self._longest).to(self._device)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from fairseq.data import data_utils
 from torch import Tensor
 
 from fastdecode.errors import UserError
@@ -12,6 +11,7 @@ from fastdecode.families.bidirectional.engines import Steps, eager, fast
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
 from fastdecode.families.bidirectional.search import Found, Rules, Search
+from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass
@@ -64,12 +64,8 @@ class FoldedDecoder:
         finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        lengths = torch.tensor([len(sentence) for sentence in ids])
-        padded = data_utils.collate_tokens(ids, self._source.pad()).to(self._device)  # (B, S)
+        lengths = torch.tensor([len(tokens) + 1 for tokens in sources])
+        padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
         most = limits(sources, self._row, self._lengths, self._longest)
         slots = self._fold.slots(int(most.max()))
         self._watch.lap("search")
