@@ -5,6 +5,8 @@ from pathlib import Path
 
 import yaml
 
+from fastdecode.families.dag.ngrams import KENLM
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -16,4 +18,5 @@ def test_conda_has_the_same_pins() -> None:
     fairseq = project["optional-dependencies"]["fairseq"]
     script = (ROOT / "envs/fastdecode.post-deploy.sh").read_text()
     assert all(pin in script for pin in fairseq)
+    assert project["optional-dependencies"]["lm"] == [KENLM]
     assert all("==" in pin for pin in [*pip, *fairseq, *project["optional-dependencies"]["dev"]])

@@ -7,6 +7,9 @@ from typing import Any
 from fastdecode.config.papers import NO_METRICS, Artifact, choose, trained
 from fastdecode.config.read import Configuration, Model
 
+# Statistics that need several right translations of a line: of corpora that the project writes.
+OF_SEVERAL_REFERENCES = ("samples",)
+
 
 def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
     """Return the run's datasets that are the paper's own; all of them if none is."""
@@ -47,9 +50,12 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
             "split": split_of(config, artifact, dataset),
             "timed": config.datasets[dataset].tests[0],
             "entries": found,
-            "against": [found[row][tier] for row, tier in _tested_against(artifact, found)],
+            "against": [next(iter(found.get(row, {}).values()), "") for row in artifact.against],
+            "valid": config.datasets[dataset].valid,
+            "alternatives": _alternatives(config, artifact, found),
             "settings": {
                 entry: {
+                    **config.systems[entry.split("/")[1]].model_dump(),
                     **asdict(config.architecture(dataset, entry.split("/")[1])),
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
                 }
@@ -61,20 +67,28 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
     }
 
 
-def _tested_against(
-    artifact: Artifact, found: dict[str, dict[str, str]]
-) -> Iterator[tuple[str, str]]:
-    for row in artifact.against:
-        if row in found:
-            yield row, next(iter(found[row]))
+def _alternatives(
+    config: Configuration, artifact: Artifact, found: dict[str, dict[str, str]]
+) -> dict[str, list[str]]:
+    """Return target/system/decoder of a row → all that it is tuned over, as far as run."""
+    alternatives = {}
+    for entry in (entry for tiers in found.values() for entry in tiers.values()):
+        model, _, decoder = entry.rpartition("/")
+        others = artifact.tuned.get(decoder, ())
+        there = [name for name in config.decoders_of(model) if name in others]
+        if there:
+            alternatives[entry] = [entry, *(f"{model}/{name}" for name in there)]
+    return alternatives
 
 
 def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tuple[Model, str]]:
     """Return (model, decoder) of all rows, if any are tested against others; else nothing."""
     found = entries(config, artifact)
-    if not any(_tested_against(artifact, found)):
+    if not any(row in found for row in artifact.against):
         return []
-    wanted = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
+    chosen = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
+    alternatives = _alternatives(config, artifact, found)
+    wanted = dict.fromkeys(one for entry in chosen for one in alternatives.get(entry, [entry]))
     return [
         (Model(dataset, target, system, seed), decoder)
         for target, system, decoder in (entry.split("/") for entry in wanted if trained(entry))
@@ -83,28 +97,37 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
 
 
 def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:
-    """Return the split on which an artifact measures quality and statistics."""
+    """Return the split on which an artifact measures quality."""
+    return _splits(config, dataset)[artifact.split]
+
+
+def _splits(config: Configuration, dataset: str) -> dict[str, str]:
     row = config.datasets[dataset]
-    return row.valid if artifact.split == "valid" else row.tests[0]
+    return {"train": "train", "valid": row.valid, "test": row.tests[0]}
 
 
 def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
     """Yield (model, split, decoder) whose quality an artifact asks for beside the test splits'."""
     for artifact in _artifacts(config):
-        if artifact.split == "test":
-            continue
-        found = entries(config, artifact).values()
-        wanted = {entry for tiers in found for entry in tiers.values() if trained(entry)}
+        found = entries(config, artifact)
+        tuned = _alternatives(config, artifact, found).values()
+        wanted = {entry for several in tuned for entry in several}
+        if artifact.split == "valid":
+            wanted |= {entry for tiers in found.values() for entry in tiers.values()}
+        wanted = {entry for entry in wanted if trained(entry)}
         for dataset in datasets_of(config, artifact):
             for entry in sorted(wanted):
                 target, system, decoder = entry.split("/")
                 for seed in config.run.seeds:
                     model = Model(dataset, target, system, seed)
-                    yield model, split_of(config, artifact, dataset), decoder
+                    yield model, config.datasets[dataset].valid, decoder
 
 
 def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Model, str, str]]:
-    """Yield (model, split, statistic) that an artifact is made of, as far as the run has them."""
+    """Yield (model, split, statistic) that an artifact is made of, as far as the run has them.
+
+    What needs several references is left out where a corpus has one alone.
+    """
     for name, wanted in artifact.statistics.items():
         for pattern in wanted:
             entry = choose(pattern, list(config.run.systems), {})
@@ -112,9 +135,28 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
                 continue
             target, system = entry.split("/")
             for dataset in datasets_of(config, artifact):
+                corpus = config.corpora[config.datasets[dataset].corpus]
+                if name in OF_SEVERAL_REFERENCES and not corpus.generate:
+                    continue
                 for seed in config.run.seeds:
                     model = Model(dataset, target, system, seed)
-                    yield model, split_of(config, artifact, dataset), name
+                    for split in artifact.statistics_on or (artifact.split,):
+                        yield model, _splits(config, dataset)[split], name
+
+
+def curves(config: Configuration, artifact: Artifact) -> list[Model]:
+    """Return the models whose learning curves an artifact is made of, as far as the run has them.
+
+    Of several seeds the first alone: curves of one system are not at the same times.
+    """
+    chosen = (choose(pattern, list(config.run.systems), {}) for pattern in artifact.curves)
+    found = [entry.split("/") for entry in dict.fromkeys(filter(None, chosen))]
+    return [
+        Model(dataset, target, system, seed)
+        for dataset in datasets_of(config, artifact)
+        for target, system in found
+        for seed in config.run.seeds[:1]
+    ]
 
 
 def _artifacts(config: Configuration) -> list[Artifact]:

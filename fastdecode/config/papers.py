@@ -14,6 +14,7 @@ NO_TEACHER = (RAW, UNTRAINED)
 # `ours` the key of a setting, or a trace.
 NO_METRICS = ("artifacts.settings", "artifacts.parameters", "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
+SD = "_sd"  # behind a published column: the deviation over seeds of its number
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
 Patterns = str | list[str]
 Cell = str | int | float | bool | list[str] | dict[str, Patterns] | None
@@ -53,8 +54,15 @@ class Artifact(Row):
     batch: PositiveInt | None = Field(
         None, description="sentences a batch of the speeds in Smax; null: the fastest measured"
     )
-    against: tuple[Name, ...] = Field(
-        (), description="rows that the BLEU of every row is tested against, p < 0.05 is marked"
+    against: tuple[str, ...] = Field(
+        (),
+        description="rows that the BLEU of every row is tested against, p < 0.05 is marked; "
+        "row@name for columns that measure bleu@<name>",
+    )
+    tuned: dict[Name, tuple[Name, ...]] = Field(
+        {},
+        description="decoder → others: where a row names the one, its BLEU is that of whichever of "
+        "all these is best on the validation set",
     )
     rows: dict[Name, dict[str, Cell]] = Field(
         {},
@@ -68,6 +76,12 @@ class Artifact(Row):
     )
     statistics: dict[Name, tuple[str, ...]] = Field(
         {}, description="statistic that it needs → target/system that it is of"
+    )
+    statistics_on: tuple[Literal["train", "valid", "test"], ...] = Field(
+        (), description="where statistics are measured, by default on `split`; train: on a sample"
+    )
+    curves: tuple[str, ...] = Field(
+        (), description="target/system whose learning curves it needs, as far as the run has them"
     )
     stages: bool = Field(
         False, description="whether it needs the stages of every sentence timed alone"
@@ -85,13 +99,14 @@ class Artifact(Row):
     @model_validator(mode="after")
     def _cells(self) -> "Artifact":
         known = {*self.labels, *self.published, OURS, OVER}
+        known |= {f"{column}{SD}" for column in self.published}
         for name, row in self.rows.items():
             if unknown := set(row) - known:
                 raise ValueError(f"rows.{name}: no column is called {', '.join(sorted(unknown))}")
         if both := set(self.systems) & set(self.rows):
             raise ValueError(f"systems: {', '.join(sorted(both))} is a row, too")
         named: list[tuple[str, Cell]] = [("over", self.over)]
-        named += [("against", base) for base in self.against]
+        named += [("against", base.partition(AT)[0]) for base in self.against]
         named += [(f"rows.{name}.over", row.get(OVER)) for name, row in self.rows.items()]
         for where, base in named:
             if base is not None and base not in self.rows:
@@ -187,6 +202,9 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             for statistic, wanted in artifact.statistics.items()
             for pattern in wanted
         ]
+        patterns += [("curves", pattern) for pattern in artifact.curves]
+        for decoder, others in artifact.tuned.items():
+            yield from ((word, "decoder", f"{name}.tuned") for word in (decoder, *others))
         for place, pattern in patterns:
             kinds = ("target", "system", "decoder")
             for word, kind in zip(pattern.split("/"), kinds, strict=False):

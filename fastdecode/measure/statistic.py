@@ -9,6 +9,8 @@ statistic compares with is another system's statistic: the figure puts them toge
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,22 @@ if TYPE_CHECKING:
     from fastdecode.decode import System
 
 FRAME = 2  # positions that a model may need beside the words: `<s>` and `</s>`
+MOST_TRAINING_LINES = 2000  # that a statistic is measured on, spread evenly over the split
 Lines = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A split as it is read by people, where several right translations of it are known."""
+
+    right: Lines
+    """For each line, right translations: raw text, the corpus's own first."""
+    finish: Callable[[list[str]], str]
+    """Turns BPE tokens into such text."""
+    language: str
+    """Of the translations; chooses BLEU's tokeniser."""
+    lowercase: bool
+    """Whether BLEU ignores case."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,7 @@ class Split:
     references: dict[str, Lines]
     """`real`, the corpus's own; and `teacher`, if the statistic compares with it: what is written
     by the one model that wrote the target side that a system learnt."""
+    text: Readable | None = None
 
     def readable(self, system: "System", references: str | None = None) -> list[int]:
         """Return the numbers of the lines that have words and fit into the models of `system`.
@@ -54,15 +72,22 @@ Statistic = Callable[["System", Split], dict[str, Any]]
 
 
 def read_split(
-    source: Path, target: Path, codes: Sequence[Path], teacher: Path | None = None
+    source: Path,
+    target: Path,
+    codes: Sequence[Path],
+    teacher: Path | None = None,
+    text: Readable | None = None,
+    most: int | None = None,
 ) -> Split:
     """Read the two tokenised sides of a split and segment each with its own of the `codes`.
 
     `teacher` is the translations file of the split by the model that distilled the target side.
+    Where a split has more than `most` lines, every n-th is read, for the least n that suffices.
 
     Raises UserError on an empty split and on numbers of lines that differ.
     """
-    pairs = list(read_pairs(source, target))
+    step = ceil(sum(1 for _ in read_pairs(source, target)) / most) if most else 1
+    pairs = list(islice(read_pairs(source, target), 0, None, step or 1))
     if not pairs:
         raise UserError(f"{source}: no lines to measure a statistic of: check the split")
     sources, real = (
@@ -70,6 +95,11 @@ def read_split(
         for bpe, lines in zip(map(Bpe, codes), zip(*pairs, strict=True), strict=True)
     )
     references = {"real": real}
+    if text and len(text.right) != len(sources):
+        raise UserError(
+            f"{source} has {len(sources)} lines but right translations are known of "
+            f"{len(text.right)}: make them again"
+        )
     if teacher:
         _, _, translations = read_translations(teacher)
         if len(translations) != len(sources):
@@ -78,4 +108,4 @@ def read_split(
                 "lines: delete the translations and run again"
             )
         references["teacher"] = [translation.tokens for translation in translations]
-    return Split(sources, references)
+    return Split(sources, references, text)

@@ -1,6 +1,6 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
-from fastdecode.config.artifacts import compared, parts, split_of, statistics
+from fastdecode.config.artifacts import compared, curves, parts, split_of, statistics
 
 ARTIFACTS = {
     f"{paper}.{name}": artifact
@@ -52,6 +52,11 @@ def stage_files(wildcards):
     ]
 
 
+def curve_models(wildcards):
+    """Return the models whose learning curves an artifact shows."""
+    return curves(CONFIG, ARTIFACTS[wildcards.artifact])
+
+
 def subword_files(wildcards):
     """Return what the BPE of every dataset comes to, for an artifact that shows it."""
     artifact = ARTIFACTS[wildcards.artifact]
@@ -83,7 +88,7 @@ def comparison_files(wildcards):
     return [
         f"{REPORT}/significance/{wildcards.artifact}.{dataset}.{part['split']}.json"
         for dataset, part in parts(CONFIG, artifact).items()
-        if part["against"]
+        if any(part["against"])
     ]
 
 
@@ -97,7 +102,11 @@ rule compare_rows:
     output:
         f"{REPORT}/significance/{{artifact}}.{{dataset}}.{{split}}.json",
     params:
-        baselines=lambda w: parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"],
+        baselines=lambda w: [
+            entry
+            for entry in parts(CONFIG, ARTIFACTS[w.artifact])[w.dataset]["against"]
+            if entry
+        ],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
     message:
@@ -117,6 +126,7 @@ rule make_artifact:
         statistics=statistic_files,
         comparisons=comparison_files,
         stages=stage_files,
+        curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],
         subwords=subword_files,
         samples=lambda w: [
             path
@@ -129,6 +139,7 @@ rule make_artifact:
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+        curves=lambda w: [asdict(model) for model in curve_models(w)],
         samples=lambda w: sample_files(ARTIFACTS[w.artifact]),
     message:
         "Numbers of {wildcards.artifact}"

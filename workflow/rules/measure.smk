@@ -75,6 +75,7 @@ rule measure_statistic:
         source=lambda w: corpus_file(w, w.split, "source"),
         target=lambda w: corpus_file(w, w.split, "target"),
         teacher=teacher_translations,
+        references=lambda w: right_translations(w) if w.statistic == "samples" else [],
     output:
         f"{MODEL}/{{split}}.{{statistic}}.statistic.json",
     wildcard_constraints:
@@ -86,6 +87,7 @@ rule measure_statistic:
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
         assets=lambda w: assets_of(model_of(w)),
+        text=text_of,
         companions=measured_with,
         provenance=lambda w: provenance_of(w, precision=CONFIG.run.precision),
     message:
@@ -179,6 +181,16 @@ rule compare_twins:
         "../scripts/compare_twins.py"
 
 
+# What a decoder of an artifact is tuned over differs in weights alone: it takes the same time.
+TUNED_OVER = {
+    name
+    for paper in CONFIG.papers.values()
+    for artifact in paper.artifacts.values()
+    for others in artifact.tuned.values()
+    for name in others
+}
+
+
 def timed(dataset, tier=None):
     """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
     first = [model for model in CONFIG.selected() if model.seed == CONFIG.run.seeds[0]]
@@ -200,7 +212,7 @@ def timed(dataset, tier=None):
         for model in [*first, *CONFIG.untrained()]
         if model.dataset == dataset
         for name in CONFIG.decoders_of(model.entry)
-        if tier in (None, CONFIG.decoders[name].tier)
+        if name not in TUNED_OVER and tier in (None, CONFIG.decoders[name].tier)
     ]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json
-from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.evidence import Curve, Evidence, Part
 from fastdecode.report.artifacts.make import make
 from fastdecode.report.tidy import read_tidy
 
@@ -34,5 +34,9 @@ with clear_errors():
             for dataset, part in params.parts.items()
         },
         statistics=[read_json(Path(path)) for path in files.statistics],
+        curves=[
+            Curve(**model, path=Path(path))
+            for model, path in zip(params.curves, files.curves, strict=True)
+        ],
     )
     make(evidence, Path(snakemake.output[0]))

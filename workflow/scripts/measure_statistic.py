@@ -8,8 +8,9 @@ from fastdecode.decode import load_system
 from fastdecode.errors import clear_errors
 from fastdecode.families import statistic
 from fastdecode.files import write_json
-from fastdecode.measure.statistic import read_split
+from fastdecode.measure.statistic import MOST_TRAINING_LINES, Readable, read_split
 from fastdecode.provenance import provenance
+from fastdecode.text import Text
 
 files, names, params = snakemake.input, snakemake.wildcards, snakemake.params
 with clear_errors():
@@ -23,7 +24,20 @@ with clear_errors():
         {name: Path(path) for name, path in params.companions.items()},
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
-    split = read_split(Path(files.source), Path(files.target), [*map(Path, files.codes)], teacher)
+    readable = None
+    if files.get("references"):
+        from fastdecode.corpus.toy import read_references
+
+        text = Text(**params.text, codes=Path(files.codes[0]).parent)
+        readable = Readable(
+            right=[line.references for line in read_references(Path(files.references))],
+            finish=text.target_text,
+            language=params.text["target"],
+            lowercase=params.text["lowercase"],
+        )
+    most = MOST_TRAINING_LINES if names.split == "train" else None
+    codes = [Path(path) for path in files.codes]
+    split = read_split(Path(files.source), Path(files.target), codes, teacher, readable, most)
     measured = statistic(params.family, names.statistic)(system, split)
     origin = provenance(
         decoder=None, split=names.split, statistic=names.statistic, **params.provenance

@@ -14,7 +14,8 @@ from fastdecode.config.rows import (
     System,
 )
 
-__all__ = ["Decoder", "System"]
+__all__ = ["STATISTICS", "Decoder", "System"]
+STATISTICS = ("samples",)
 
 
 class Decoder(DecoderRow):

@@ -23,8 +23,8 @@ class NGrams:
             kenlm: Any = import_module("kenlm")
         except ImportError:
             raise UserError(
-                f"a language model is queried with KenLM: pip install {KENLM} (it compiles, and "
-                "needs cmake)"
+                f"a language model is queried with {KENLM}, which is not installed: run "
+                "`.venv/bin/pip install -e '.[lm]'` in the project's folder (it compiles)"
             ) from None
         if not path.is_file():
             raise UserError(f"{path}: no language model: estimate it with its rule")

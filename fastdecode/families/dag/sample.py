@@ -1,6 +1,6 @@
 """Translations drawn from a graph: nucleus sampling, vertex by vertex.
 
-Huang et al. (2022), section 4.3, with Holtzman et al. (2020): from the vertex u the next vertex and
+Huang et al. (2022), section 4.3: from the vertex u the next vertex and
 its token are drawn together, from the likeliest pairs that have a share p of the probability,
 
     P(v, t | u) ∝ (E_uv · P_vt)^(1 / temperature).
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.dag.graph import Found, Graph
+from fastdecode.nucleus import nucleus
 
 NUCLEUS = 64  # tokens of a vertex that are looked at, unless all are wanted (p = 1)
 
@@ -47,21 +48,3 @@ def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> lis
     steps = (path != last[:, None]).sum(1).tolist()
     found = zip(tokens.tolist(), steps, score.tolist(), strict=True)
     return [(ids[:inner], total) for ids, inner, total in found]
-
-
-def nucleus(chances: Tensor, draw: Tensor, top_p: float) -> Tensor:
-    """Return which of `chances` (B, n) the numbers `draw` (B), uniform in [0, 1), stand for (B).
-
-    Only the likeliest that together have a share `top_p` are drawn, always the likeliest one.
-    """
-    best, order = chances.sort(dim=1, descending=True, stable=True)
-    before = best.cumsum(1) - best
-    kept = best.masked_fill(before >= top_p, 0.0)
-    kept[:, 0] = best[:, 0]
-    sums = kept.cumsum(1)
-    goal = draw[:, None].to(sums) * sums[:, -1:]
-    index = torch.searchsorted(sums, goal, right=True).clamp(max=sums.shape[1] - 1)
-    # A goal at the very end of the sums may fall behind the last one that is kept.
-    index = index.minimum((kept > 0).sum(1, keepdim=True).clamp(min=1) - 1)
-    chosen: Tensor = order.gather(1, index)[:, 0]
-    return chosen

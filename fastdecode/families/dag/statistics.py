@@ -2,13 +2,27 @@
 
 Links are (B, L, L) log-probabilities, -inf where there is none; graphs have `sizes` (B) and are
 padded to L vertices, for which every number here is 0. For the posterior of every vertex given a
-target (figure 3) see paths.posteriors.
+target (figure 3) see paths.posteriors. What is measured of a trained system with them stands at the
+end, in STATISTICS.
 """
+
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from fastdecode.families.dag.paths import best_path
+from fastdecode.decode import decode_all
+from fastdecode.families.dag.model import GraphModel
+from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.measure.assignment import assigned
+from fastdecode.measure.samples import SEED, TOP_P, sampled
+from fastdecode.measure.statistic import Lines, Split, Statistic
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+MOST_TOKENS = 1024  # of a batch of sources
 
 
 def passing(links: Tensor, sizes: Tensor) -> Tensor:
@@ -90,3 +104,51 @@ def best_assignment_accuracy(
     inner = (place > 0) & (place < lengths[:, None] - 1)
     right = (predicted.gather(1, path) == targets) & inner
     return int(right.sum()), int(inner.sum())
+
+
+def accuracy(system: "System", split: Split) -> dict[str, Any]:
+    """Measure how many reference tokens are right on the best path (table 2)."""
+    (model,) = system.models
+    assert isinstance(model, GraphModel)  # the workflow asks no other
+
+    @torch.inference_mode()
+    def right(sources: Lines, references: Lines) -> tuple[float, int, int]:
+        device = next(model.parameters()).device
+        framed = frame_sources(sources, system.source).to(device)
+        lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=device)
+        targets = frame_sources(references, system.target).to(device)
+        counts = torch.tensor([len(tokens) + 2 for tokens in references], device=device)
+        sizes = model.decoder.sizes(lengths)
+        vertices = blank_slots(sizes, system.target)
+        encoded = model.encoder(framed, src_lengths=lengths)
+        logits, links = model.decoder(vertices, encoded, sizes)
+        kept = counts <= sizes  # a longer target has no path
+        if not bool(kept.any()):
+            return 0.0, 0, 0
+        logits, links, targets = logits[kept], links[kept], targets[kept]
+        targets = targets[:, : int(counts[kept].max())]
+        scores = token_scores(logits, targets)
+        found = best_assignment_accuracy(
+            scores, links, logits.argmax(-1), targets, counts[kept], sizes[kept]
+        )
+        return *found, int(kept.sum())
+
+    return assigned(system, split, right)
+
+
+def samples(system: "System", split: Split) -> dict[str, Any]:
+    """Measure translations drawn from graphs (figure 8)."""
+
+    def draw(sources: Lines, temperature: float, count: int) -> list[Lines]:
+        runs = []
+        for seed in range(SEED, SEED + count):
+            settings = {"search": "sample", "top_p": TOP_P, "temperature": temperature}
+            decoder = system.decoder("dag", settings | {"sample_seed": seed}, " ".join)
+            label = f"sample {seed} at temperature {temperature}"
+            runs.append(decode_all(decoder, sources, MOST_TOKENS, label, system.longest))
+        return [[one.tokens for one in several] for several in zip(*runs, strict=True)]
+
+    return sampled(system, split, draw)
+
+
+STATISTICS: dict[str, Statistic] = {"accuracy": accuracy, "samples": samples}

@@ -1,16 +1,30 @@
 """What is measured of a non-autoregressive system beside its translations."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
+import torch
 from torch import Tensor
 
+from fastdecode.decode import batches
+from fastdecode.families.parallel.alignment import Labels, best_alignment, collapse
 from fastdecode.families.parallel.candidates import nat_candidates
+from fastdecode.families.parallel.decoders import LEARNED, single_model
+from fastdecode.families.parallel.framing import source_slots
+from fastdecode.framing import frame_sources
+from fastdecode.measure.assignment import assigned
 from fastdecode.measure.recall import recall_curves
+from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.nucleus import nucleus
+from fastdecode.train.draws import keyed_uniforms
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
+
+MOST_TOKENS = 256  # of a batch of sources that is drawn from: all words of all slots are sorted
 
 
 def recall(system: "System", split: Split) -> dict[str, Any]:
@@ -29,4 +43,91 @@ def recall(system: "System", split: Split) -> dict[str, Any]:
     return recall_curves(system, split, find)
 
 
-STATISTICS: dict[str, Statistic] = {"recall": recall}
+def accuracy(system: "System", split: Split) -> dict[str, Any]:
+    """Measure how many reference tokens are right in their slot, or along the best alignment.
+
+    Huang et al. (2022), table 2. Where the slots are those of a translation, they are as many as
+    the reference has tokens; in an alignment a token may have several slots, which count in equal
+    parts, and blanks count not.
+    """
+    if LEARNED.get(type(system.models[0])) == "ctc":
+        return assigned(system, split, lambda *batch: _aligned(system, *batch))
+    return assigned(system, split, lambda *batch: _slot_by_slot(system, *batch))
+
+
+def _slot_by_slot(system: "System", sources: Lines, references: Lines) -> tuple[float, int, int]:
+    found = nat_candidates(system, sources, [len(tokens) for tokens in references], 1)
+    right = sum(
+        int((words[:, 0].cpu() == torch.tensor([*map(system.target.index, tokens)])).sum())
+        for words, tokens in zip(found, references, strict=True)
+    )
+    return right, sum(map(len, references)), len(references)
+
+
+@torch.inference_mode()
+def _aligned(system: "System", sources: Lines, references: Lines) -> tuple[float, int, int]:
+    slots, logits = _ctc_logits(system, sources)
+    log_probs = logits.float().log_softmax(-1)
+    targets = [torch.tensor([*map(system.target.index, tokens)]) for tokens in references]
+    labels = Labels(
+        torch.nn.utils.rnn.pad_sequence(targets, batch_first=True).to(slots.device),
+        torch.tensor([len(tokens) for tokens in references], device=slots.device),
+        system.target.bos(),
+    )
+    counts = (slots != system.target.pad()).sum(1)
+    path, best = best_alignment(log_probs, counts, labels), logits.argmax(-1)
+    right, tokens, lines = 0.0, 0, 0
+    feasible = (labels.needed <= counts).tolist()
+    rows = zip(path.tolist(), best.tolist(), counts.tolist(), references, feasible, strict=True)
+    for label, word, count, reference, fits in rows:
+        if not fits:
+            continue
+        places = zip(label[:count], word[:count], strict=True)
+        for wanted, group in groupby(places, key=lambda place: place[0]):
+            if wanted != labels.blank:
+                hits = [predicted == wanted for _, predicted in group]
+                right += sum(hits) / len(hits)
+        tokens, lines = tokens + len(reference), lines + 1
+    return right, tokens, lines
+
+
+def samples(system: "System", split: Split) -> dict[str, Any]:
+    """Measure translations whose slots are drawn each by itself, and read as CTC reads.
+
+    Huang et al. (2022), figure 8. Raises UserError on a model that is not CTC's.
+    """
+    single_model(system, "ctc")
+    return sampled(system, split, lambda *wanted: _drawn(system, *wanted))
+
+
+@torch.inference_mode()
+def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> list[Lines]:
+    blank = system.target.bos()
+    found: list[Lines] = [[] for _ in sources]
+    for group in batches(sources, MOST_TOKENS):
+        slots, logits = _ctc_logits(system, [sources[i] for i in group])  # (B, T), (B, T, V)
+        chances = (logits.double() / temperature).softmax(-1).flatten(0, 1)
+        # By what the source says, so that a sentence's samples do not depend on its batch.
+        ids = torch.tensor([crc32(" ".join(sources[i]).encode()) for i in group])
+        for seed in range(SEED, SEED + count):
+            draws = keyed_uniforms(ids.to(slots.device), slots.shape[1], seed, 0)
+            words = nucleus(chances, draws.flatten(), TOP_P).view(slots.shape)
+            words = words.masked_fill(slots == system.target.pad(), blank)
+            for i, row in zip(group, words.tolist(), strict=True):
+                found[i].append([system.target[word] for word in collapse(row, blank)])
+    return found
+
+
+def _ctc_logits(system: "System", sources: Lines) -> tuple[Tensor, Tensor]:
+    """Return CTC's slots (B, T), and logits (B, T, V) in which what is never written is -inf."""
+    model = single_model(system, "ctc")
+    framed = frame_sources(sources, system.source).to(next(model.parameters()).device)
+    slots = source_slots(framed, model.decoder.upsample, system.target)
+    logits = model.decoder(
+        normalize=False, encoder_out=model.encoder(framed), prev_output_tokens=slots
+    )
+    logits[..., [system.target.pad(), system.target.eos()]] = float("-inf")
+    return slots, logits
+
+
+STATISTICS: dict[str, Statistic] = {"recall": recall, "accuracy": accuracy, "samples": samples}

@@ -60,7 +60,8 @@ def _words(cell: Mapping[str, Any]) -> str:
 
 def published_number(cell: Mapping[Any, Any]) -> str:
     """Return a published cell as it is printed: words as they are, numbers with their digits."""
-    return cell["text"] or f"{cell['value']:.10g}"
+    spread = "" if pd.isna(cell["sd"]) else f" ± {cell['sd']:.10g}"
+    return cell["text"] or f"{cell['value']:.10g}{spread}"
 
 
 def _measured(cell: Mapping[str, Any], form: str) -> str:

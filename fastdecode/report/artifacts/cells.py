@@ -6,7 +6,7 @@ and columns are named as in `config/papers`, so that a claim can point at a cell
 
 from typing import Any
 
-from fastdecode.config.papers import OURS, OVER, Artifact
+from fastdecode.config.papers import OURS, OVER, SD, Artifact
 from fastdecode.report.artifacts.sheet import Sheet
 
 # marks: a time of a busy machine; one of random weights; BLEU tested against a row
@@ -23,13 +23,13 @@ def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
     cells = []
     for name, row in artifact.rows.items():
         for column, value in row.items():
-            if column in (OURS, OVER) or value is None:
+            if column in (OURS, OVER) or column.endswith(SD) or value is None:
                 continue
             source = PUBLISHED if column in artifact.published else LABEL
             number = isinstance(value, int | float) and not isinstance(value, bool)
             cell: dict[str, Any] = {"row": name, "column": column, "source": source}
             if number and source == PUBLISHED:
-                cell["value"] = value
+                cell |= {"value": value, "sd": row.get(f"{column}{SD}")}
             else:
                 cell["text"] = str(value)
             cells.append(cell)

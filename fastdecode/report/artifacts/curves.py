@@ -17,11 +17,12 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """Return a point for every row of the artifact that was run, and one where it was published.
 
     A row has a `series` and an `x`; `measured:` says what `y` is, and may say what `x` is instead
-    of the row. Published points have `x` and `y` in the row.
+    of the row. Published points have `x` and `y` in the row. A `point` is words about it.
     """
     artifact = evidence.artifact
     lines = [
         {"series": row["series"], "source": PUBLISHED, "x": row["x"], "y": row["y"]}
+        | {"label": row.get("point")}
         for row in artifact.rows.values()
         if row.get("y") is not None
     ]
@@ -45,8 +46,9 @@ def points(evidence: Evidence) -> pd.DataFrame:
 def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
-    point = {"source": "ours", "x": x, "y": y["value"]}
-    return {**{name: y[name] for name in POINTS.columns if name in y}, **point}
+    point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
+    every = {**found.get("x", {}), **y}  # of a speed and a score the device is the speed's
+    return {**{name: every[name] for name in POINTS.columns if name in every}, **point}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:

@@ -24,7 +24,11 @@ class Part:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """target/system → its architecture and training settings."""
     against: Sequence[str] = ()
-    """target/system/decoder of the rows that BLEU is tested against."""
+    """target/system/decoder of the rows that BLEU is tested against; "": it was not run."""
+    valid: str = ""
+    """The validation split."""
+    alternatives: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """target/system/decoder → all of which the one that is best on `valid` stands in its place."""
     comparisons: Sequence[Mapping[str, Any]] = ()
     """Tests of fastdecode.measure.significance, each with its `baseline`."""
     subwords: Mapping[str, Any] | None = None
@@ -36,6 +40,17 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """The learning curve of one model."""
+
+    dataset: str
+    target: str
+    system: str
+    seed: int
+    path: Path
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that an artifact may be made of."""
 
@@ -43,6 +58,7 @@ class Evidence:
     tidy: pd.DataFrame
     parts: Mapping[str, Part]  # by dataset
     statistics: Sequence[Mapping[str, Any]] = ()  # documents of measure_statistic
+    curves: Sequence[Curve] = ()
 
     def stages(self, dataset: str) -> pd.DataFrame:
         """Return the stages of every timed sentence. Raises UserError if there are none."""

@@ -1,6 +1,6 @@
 """Curves: one panel a dataset, published points beside those measured here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, log2
 from pathlib import Path
 from typing import Literal
@@ -22,9 +22,11 @@ def draw_lines(
     y: str,
     pictures: tuple[Path, Path],
     scale: Literal["linear", "log2"] = "linear",
+    named: Mapping[tuple[str, float], str] | None = None,
 ) -> None:
     """Draw every series of `points`, a panel for each dataset; `x` and `y` name the axes.
 
+    `named` are words that stand at a dataset's x instead of the number.
     Published points are hollow and named so. Whiskers are standard deviations over seeds.
     """
     datasets = _datasets(points)
@@ -40,16 +42,17 @@ def draw_lines(
             if scale == "log2":
                 panel.set_xscale("log", base=2)
             if ticks := _ticks(here["x"], scale):
-                panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+                words = [(named or {}).get((str(dataset), tick), f"{tick:g}") for tick in ticks]
+                panel.set_xticks(ticks, words)
                 panel.minorticks_off()
         panels[0].set_ylabel(y)
         figure.suptitle(head, fontsize="medium")
-        named = {
+        handles = {
             label: handle
             for panel in panels
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
-        legend_below(figure, list(named.values()), list(named))
+        legend_below(figure, list(handles.values()), list(handles))
 
 
 def _ticks(x: "pd.Series[float]", scale: str) -> list[float]:

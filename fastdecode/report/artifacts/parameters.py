@@ -27,7 +27,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
             settings = part.settings[entry] if entry else {}
             for row in artifact.rows:
                 for key in artifact.wanted(row):
-                    if key in settings:
+                    if settings.get(key) is not None:
                         cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
                         value = {"text": text_of(settings[key]), "what": entry}
                         found.append({**cell, "dataset": dataset, **value})

@@ -1,6 +1,6 @@
 """Tables whose rows are systems with a decoder: what was measured of each, beside the published."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
@@ -52,7 +52,11 @@ def measured(
     metric, entries = METRICS[word], _entries(part, row, which)
     if metric.kind == "quality":
         if entry := entries.get("reference") or next(iter(entries.values()), None):
-            yield from _quality(here, part, entry, metric)
+            tests = [
+                baseline if base.partition(AT)[2] in ("", which) else ""
+                for base, baseline in zip(artifact.against, part.against, strict=False)
+            ]
+            yield from _quality(here, part, best_on_valid(here, part, entry), metric, tests)
         return
     for tier in artifact.tiers:
         entry = entries.get(tier)
@@ -76,7 +80,7 @@ def _entries(part: Part, row: str, which: str) -> Mapping[str, str]:
 
 
 def _quality(
-    here: pd.DataFrame, part: Part, entry: str, metric: Metric
+    here: pd.DataFrame, part: Part, entry: str, metric: Metric, against: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     rows = of_entry(here, part.split, entry)
     rows = rows[rows["metric"] == metric.tidy]
@@ -91,7 +95,7 @@ def _quality(
         "split": part.split,
         "seeds": " ".join(rows["seed"]),
         "signature": only(rows, "signature"),
-        "marks": significance_marks(part, entry) if metric.tidy == "bleu" else "",
+        "marks": significance_marks(part, entry, against) if metric.tidy == "bleu" else "",
         "commit": " ".join(rows["commit"].unique()),
     }
 
@@ -127,6 +131,21 @@ def speed(
     }
 
 
+def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
+    """Return which of an entry's alternatives has the best BLEU on the validation set.
+
+    That is a mean over seeds; of equally good ones the first. Raises UserError if it is missing.
+    """
+    scores = {}
+    for name in part.alternatives.get(entry, ()):
+        rows = of_entry(here, part.valid, name)
+        values = rows[rows["metric"] == "bleu"]["value"]
+        if values.empty:
+            raise UserError(f"{name} was not scored on {part.valid}, by which it may be chosen")
+        scores[name] = fmean(values)
+    return max(scores, key=lambda name: scores[name]) if scores else entry
+
+
 def clocked(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
     """Return how target/system/decoder was timed, one sentence at a time, with fewest threads."""
     target, system, decoder = entry.split("/")
@@ -137,13 +156,13 @@ def clocked(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
     return {name: only(rows, name) for name in ("tier", "threads", "precision", "device", "commit")}
 
 
-def significance_marks(part: Part, entry: str) -> str:
-    """Return a letter for each of the rows tested against that an entry differs from.
+def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:
+    """Return a letter for each of `against` that an entry differs from; of "" there is none.
 
     It does where p < 0.05 (approximate randomisation) with every seed.
     """
     marks = ""
-    for letter, baseline in zip(LETTERS, part.against, strict=False):
+    for letter, baseline in zip(LETTERS, against, strict=False):
         tests = [
             test["p_randomisation"]
             for test in part.comparisons

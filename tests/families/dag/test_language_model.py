@@ -144,5 +144,5 @@ def test_without_kenlm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     import sys
 
     monkeypatch.setitem(sys.modules, "kenlm", None)
-    with pytest.raises(UserError, match="pip install kenlm"):
+    with pytest.raises(UserError, match=r"pip install -e '\.\[lm\]'"):
         NGrams(tmp_path, [])

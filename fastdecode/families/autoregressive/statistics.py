@@ -1,0 +1,60 @@
+"""What is measured of an autoregressive system beside its translations."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from fairseq.data import data_utils
+from fairseq.search import Sampling
+from fairseq.sequence_generator import SequenceGenerator
+
+from fastdecode.decode import batches
+from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.measure.samples import SEED, TOP_P, sampled
+from fastdecode.measure.statistic import Lines, Split, Statistic
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+MOST_TOKENS = 512  # of a batch of sources
+
+
+def samples(system: "System", split: Split) -> dict[str, Any]:
+    """Measure translations drawn token by token, by fairseq (Huang et al. 2022, figure 8)."""
+    return sampled(system, split, lambda *wanted: _drawn(system, *wanted))
+
+
+@torch.inference_mode()
+def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> list[Lines]:
+    """Draw `count` samples of each source: a beam so wide, each of whose rows goes its own way."""
+    limits = Decoder()
+    generator = SequenceGenerator(
+        system.models,
+        system.target,
+        beam_size=count,
+        max_len_a=limits.max_len_a,
+        max_len_b=limits.max_len_b,
+        temperature=temperature,
+        search_strategy=Sampling(system.target, sampling_topp=TOP_P),
+    )
+    device = next(system.models[0].parameters()).device
+    eos = system.source.eos()
+    found: dict[int, Lines] = {}
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED)
+        for group in batches(sources, MOST_TOKENS):
+            ids = [torch.tensor([*map(system.source.index, sources[i]), eos]) for i in group]
+            padded = data_utils.collate_tokens(ids, system.source.pad(), left_pad=True)  # (B, S)
+            lengths = torch.tensor([len(row) for row in ids], device=device)
+            net_input = {"src_tokens": padded.to(device), "src_lengths": lengths}
+            for i, drawn in zip(
+                group, generator.generate([], {"net_input": net_input}), strict=True
+            ):
+                found[i] = [_words(system, sample["tokens"].tolist()) for sample in drawn]
+    return [found[i] for i in range(len(sources))]
+
+
+def _words(system: "System", ids: list[int]) -> list[str]:
+    return [system.target[i] for i in ids if i != system.target.eos()]
+
+
+STATISTICS: dict[str, Statistic] = {"samples": samples}

@@ -1,0 +1,70 @@
+"""The statistic `samples`: drawn translations at several temperatures, how good and how alike.
+
+Figure 8 of Huang et al. (2022): of every line as many samples as it has references. The measures
+are those of diversity.py.
+"""
+
+from collections.abc import Callable
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+from fastdecode.errors import UserError
+from fastdecode.measure.diversity import multi_reference_bleu, pairwise_bleu
+from fastdecode.measure.statistic import Lines, Split
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+TEMPERATURES = (0.4, 0.6, 0.8, 1.0)
+TOP_P = 0.8  # of the nucleus
+MOST = 10  # samples of a line
+SEED = 1  # of the first sample
+DEFINITION = (
+    "samples from a nucleus of 0.8: BLEU of each against the others of its line (pairwise), and "
+    "against all but one of the line's right translations, averaged over that one "
+    "(multi_reference); as many samples a line as references, of lines that have so many"
+)
+
+Draw = Callable[[Lines, float, int], list[Lines]]
+"""Takes sources (BPE tokens), a temperature and a number. Returns for each source so many samples,
+as BPE tokens."""
+
+
+def sampled(system: "System", split: Split, draw: Draw) -> dict[str, Any]:
+    """Return the statistic: what `draw` draws, measured at each of TEMPERATURES.
+
+    The number of samples is that of references which half of the lines have, at most MOST.
+
+    Raises UserError if the split has no several right translations.
+    """
+    if split.text is None:
+        raise UserError(
+            "samples are measured against several right translations of each line, and this "
+            "split has none: take a corpus that the project writes itself"
+        )
+    text = split.text
+    count = min(MOST, median_low(map(len, text.right)))
+    if count < 2:
+        raise UserError("half of the lines have one right translation alone: too few to compare")
+    lines = [number for number in split.readable(system) if len(text.right[number]) >= count]
+    references = [text.right[number][:count] for number in lines]
+    points = []
+    for temperature in TEMPERATURES:
+        drawn = draw([split.sources[number] for number in lines], temperature, count)
+        texts = [[text.finish(tokens) for tokens in samples] for samples in drawn]
+        points.append(
+            {
+                "temperature": temperature,
+                "pairwise": pairwise_bleu(texts, text.language, text.lowercase),
+                "multi_reference": multi_reference_bleu(
+                    texts, references, text.language, text.lowercase
+                ),
+            }
+        )
+    return {
+        "definition": DEFINITION,
+        "samples": count,
+        "lines": len(lines),
+        "left_out": len(split.sources) - len(lines),
+        "points": points,
+    }

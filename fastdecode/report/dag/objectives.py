@@ -1,0 +1,48 @@
+"""Figure 7: the six objectives side by side, published and ours apart."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import points as points
+from fastdecode.report.artifacts.lines import PUBLISHED
+from fastdecode.report.canvas import COLOURS, HATCHES, canvas, legend_below
+
+WIDTH = 0.25  # of a bar
+
+
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+    """Draw a panel of bars for the published numbers and for each dataset, each with its scale."""
+    places = [name for name in points["dataset"].unique() if name]
+    heads = ["", *places] if (points["source"] == PUBLISHED).any() else places
+    series = list(points["series"].unique())
+    with canvas(3.0, *pictures) as figure:
+        panels = figure.subplots(1, len(heads), squeeze=False)[0]
+        handles: dict[str, Any] = {}
+        for panel, dataset in zip(panels, heads, strict=True):
+            here = points[points["dataset"] == dataset]
+            for number, one in enumerate(series):
+                rows = here[here["series"] == one]
+                bars = panel.bar(
+                    rows["x"] + (number - (len(series) - 1) / 2) * WIDTH,
+                    rows["y"],
+                    WIDTH,
+                    yerr=None if rows["sd"].isna().all() else rows["sd"].fillna(0),
+                    capsize=2,
+                    **{"color": "white", "edgecolor": COLOURS[number], "hatch": HATCHES[number]},
+                )
+                panel.bar_label(bars, fmt="{:.1f}", fontsize=7)
+                handles.setdefault(one, bars)
+            low, high = here["y"].min(), here["y"].max()
+            room = max(high - low, 1.0)
+            panel.set_ylim(max(0.0, np.floor(low - 0.3 * room)), high + 0.15 * room)
+            ticks = here.drop_duplicates("x")
+            panel.set_xticks(ticks["x"], ticks["label"])
+            panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
+        panels[0].set_ylabel(artifact.axes["y"])
+        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        legend_below(figure, list(handles.values()), list(handles))

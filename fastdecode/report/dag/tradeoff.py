@@ -1,0 +1,57 @@
+"""Figure 5: quality against speed, while graphs grow and beams widen."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts import curves
+from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
+
+
+def points(evidence: Evidence) -> pd.DataFrame:
+    """Return a point for every row of the artifact that was run; its tier is the panel."""
+    artifact = evidence.artifact
+    found = [
+        curves.points(
+            replace(evidence, artifact=artifact.model_copy(update={"tiers": (tier,)}))
+        ).assign(panel=f"{tier} tier")
+        for tier in artifact.tiers
+    ]
+    return pd.concat(found) if found else POINTS.frame([])
+
+
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+    """Draw a panel a dataset and tier, the points of a series joined in the order of its rows."""
+    places = list(points[["dataset", "panel"]].drop_duplicates().itertuples(index=False))
+    marks = dict(zip(points["series"].unique(), styles(), strict=False))
+    with canvas(3.4 * len(places), *pictures) as figure:
+        panels = figure.subplots(len(places), 1, squeeze=False)[:, 0]
+        handles: dict[str, Any] = {}
+        for panel, (dataset, tier) in zip(panels, places, strict=True):
+            here = points[(points["dataset"] == dataset) & (points["panel"] == tier)]
+            for series, rows in here.groupby("series", sort=False):
+                line, marker, colour = marks[str(series)]
+                (handle,) = panel.plot(
+                    *(rows["x"], rows["y"]),
+                    **{"linestyle": line, "marker": marker, "color": colour},
+                    **{"markersize": 5, "linewidth": 1.0},
+                )
+                handles.setdefault(_named(str(series), rows), handle)
+            logarithmic(panel, "x", here["x"])
+            panel.set(title=f"{dataset}, {tier}", ylabel=artifact.axes["y"])
+            panel.grid(**GRID)
+        panels[-1].set_xlabel(artifact.axes["x"])
+        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        legend_below(figure, list(handles.values()), list(handles))
+
+
+def _named(series: str, rows: pd.DataFrame) -> str:
+    """Return a series with what its points are, in their order."""
+    said = ", ".join(filter(None, rows["label"]))
+    return f"{series}: {said}" if said else series

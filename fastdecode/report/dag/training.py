@@ -1,0 +1,54 @@
+"""Figure 13: validation BLEU against the time of training."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.evidence import Curve, Evidence
+from fastdecode.report.artifacts.lines import draw_lines
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.train.curve import COLUMNS
+
+MINUTE = 60.0  # seconds
+
+
+def points(evidence: Evidence) -> pd.DataFrame:
+    """Return a point for every validation: x minutes of training, y BLEU; the label is the update.
+
+    Raises UserError if a learning curve is missing or has other columns.
+    """
+    lines = [line for curve in evidence.curves for line in _validations(curve, evidence.tidy)]
+    return POINTS.frame(lines)
+
+
+def _validations(curve: Curve, tidy: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    what = f"{curve.target}/{curve.system}"
+    seen = (tidy["dataset"] == curve.dataset) & (tidy["seed"] == str(curve.seed))
+    seen &= (tidy["target"] == curve.target) & (tidy["system"] == curve.system)
+    trained = tidy[seen & (tidy["metric"] == "train_seconds")].to_dict("records")
+    origin = {key: trained[0][key] for key in ("device", "commit")} if trained else {}
+    for row in _read(curve.path).to_dict("records"):
+        if not pd.isna(row["valid_bleu"]):
+            point = {"dataset": curve.dataset, "series": what, "what": what, "source": "ours"}
+            point |= {"x": row["seconds"] / MINUTE, "y": row["valid_bleu"], "split": "valid"}
+            yield {**point, "label": f"{row['update']:.0f}", "seeds": str(curve.seed), **origin}
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    frame = pd.read_csv(path)
+    if list(frame.columns) != COLUMNS:
+        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
+    return frame
+
+
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+    """Draw a curve a model, a panel a dataset."""
+    head = f"{name}: {artifact.title}{described(points)}"
+    draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)
