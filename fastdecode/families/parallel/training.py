@@ -33,7 +33,7 @@ class Recipe:
 # are sines, as in all systems.
 LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
 BERT = ("--apply-bert-init",)
-# BERT's weights are as small at any width. In a narrow model they pass next to nothing on, and where
+# BERT's weights are as small at any width. In narrow models they pass next to nothing on, and where
 # the source is not copied either, nothing is learnt of it: cmlm at width 64, 12 epochs, BLEU 0.3.
 NARROW = 256
 COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
