@@ -11,6 +11,7 @@ ARTIFACT = Artifact(
     kind="table",
     function="bidirectional.ends",
     setting="WMT14",
+    datasets=("toy",),
     labels={"end": "tokens"},
     published={"p1_single_l2r": "1-gram, single", "p1_diff": "1-gram, difference"},
     systems={"single_l2r": "raw/base/beam5", "double_bidir": "big/small/beam5"},
@@ -46,4 +47,16 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
         "toy 1-gram, single": ["60.0", "25.0"],
         "toy 1-gram, difference": ["2.5", ""],
     }
-    assert "Ours: raw/base/beam5 on toy, test." in table.caption
+    assert "Ours: raw/base/beam5 on toy, test, lines of over 30 words." in table.caption
+
+
+def test_all_lines_count_on_another_corpus() -> None:
+    rows = [
+        value("raw/base/beam5", "precision1_all/over30", 0.5),
+        value("raw/base/beam5", "precision1_all", 0.9),
+    ]
+    elsewhere = ARTIFACT.model_copy(update={"datasets": ("wmt14",)})
+    found = cells(Evidence(elsewhere, pd.DataFrame(rows), {"toy": Part("test", "test", ENTRIES)}))
+    ours = found[found["source"] == "ours"].set_index(["row", "column"])["value"]
+    assert ours["all", "p1_single_l2r"] == pytest.approx(90)
+    assert "Ours: raw/base/beam5 on toy, test, all lines." in printed("x", elsewhere, found).caption
