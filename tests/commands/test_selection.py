@@ -149,6 +149,7 @@ def test_a_decoder_has_to_fit_the_system(place: Place, monkeypatch: pytest.Monke
     )
     assert selection.decoder(None).row == selection.configuration.decoders["greedy"]
     with pytest.raises(UserError, match="the run has none for lattice: name one of lattice-k64, "):
-        replace(selection, system="lattice").decoder(None)
+        model = replace(selection.models[0], system="lattice")
+        replace(selection, system="lattice", models=[model]).decoder(None)
     monkeypatch.setattr(LatticeDecoder, "families", ("autoregressive",))
     assert selection.decoder("lattice-k1").family == "lattice"
