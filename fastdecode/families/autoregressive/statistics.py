@@ -6,6 +6,7 @@ import torch
 from fairseq.data import data_utils
 from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
 
 from fastdecode.decode import batches
 from fastdecode.families.autoregressive.rows import Decoder
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
     from fastdecode.decode import System
 
 MOST_TOKENS = 512  # of a batch of sources
+
+
+class Nucleus(Sampling):  # type: ignore[misc]
+    """fairseq's, of what is allowed: a banned token may have had all probability to itself."""
+
+    def step(self, step: int, lprobs: Tensor, *more: Any) -> Any:
+        """See fairseq; `lprobs` (B, W, V) are -inf where a token is banned."""
+        return super().step(step, lprobs.log_softmax(-1), *more)
 
 
 def samples(system: "System", split: Split) -> dict[str, Any]:
@@ -34,7 +43,7 @@ def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> 
         max_len_a=limits.max_len_a,
         max_len_b=limits.max_len_b,
         temperature=temperature,
-        search_strategy=Sampling(system.target, sampling_topp=TOP_P),
+        search_strategy=Nucleus(system.target, sampling_topp=TOP_P),
     )
     device = next(system.models[0].parameters()).device
     eos = system.source.eos()

@@ -61,8 +61,9 @@ def test_decoders_fit_what_learned_for_them() -> None:
     one_pass += ["nat-argmax-optimised", "nat-5-lengths-optimised"]
     for name in ("nat", "nat-1-layer", "glat"):
         assert fitting[name] == one_pass
-    iterative = ["mask-predict-4", "mask-predict-10"]
-    iterative += [f"{name}-optimised" for name in iterative]
+    iterative = [f"mask-predict-{count}" for count in (4, 10)]
+    fast = [f"{name}-optimised" for name in iterative]
+    iterative += [f"{name}-3-lengths" for name in iterative] + fast
     assert fitting["cmlm"] == fitting["cmlm-big"] == iterative
     assert fitting["ctc"] == fitting["ctc-glat"] == ["ctc-argmax", "ctc-argmax-optimised"]
 
