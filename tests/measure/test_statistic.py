@@ -61,3 +61,12 @@ def test_lines_that_a_system_reads() -> None:
     split = Split(lines, {"real": [["b"] * n for n in (1, 2, 1, 1, 3, 0)]})
     assert split.readable(system) == [0, 1, 4, 5]
     assert split.readable(system, "real") == [0, 1]
+
+
+def test_lines_short_enough_to_be_drawn() -> None:
+    sides = [["a"] * n for n in (3, 4, 8, 9, 5)], [["b"] * n for n in (4, 8, 4, 5, 3)]
+    split = Split(sides[0], {"real": sides[1]})
+    assert split.short(9) == [1, 2]
+    assert split.short(1) == [1]
+    with pytest.raises(UserError, match="nothing short enough"):
+        Split(sides[0][:1], {"real": sides[1][:1]}).short(1)

@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt, model_validator
 from fastdecode.config.rows import DecoderRow, Tier
 from fastdecode.config.rows import System as AnySystem
 
-STATISTICS = ("recall", "accuracy", "samples")
+STATISTICS = ("recall", "accuracy", "samples", "slots")
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
