@@ -97,6 +97,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 above, below = axes[2 * number : 2 * number + 2, place]
                 for axis in (above, below):
                     axis.set_axis_off()
+                    axis.set(xticks=[], yticks=[])
                 if (dataset, column) not in groups:
                     continue
                 here = groups[dataset, column]

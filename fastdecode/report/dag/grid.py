@@ -14,7 +14,8 @@ from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, LINES, canvas, legend_below
 from fastdecode.report.dag.documents import PATH, documents, numbered, origin
 
-LEAST = 1e-4  # of a row's sum: what is below looks the same
+TICKS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+LEAST = TICKS[0]  # of a row's sum: what is below looks the same
 ROW = 0.26  # inches: a token
 F, LOSS = "log f", "loss"
 
@@ -79,7 +80,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             title = f"{dataset}, {what}: loss −log f(M, L) = {loss:.2f}"
             axis.set_title(title, fontsize="small")
             axis.set(xlabel=artifact.axes["x"], ylabel=artifact.axes["y"])
-            bar = figure.colorbar(image, ax=axis, pad=0.01, extend="min")
+            bar = figure.colorbar(image, ax=axis, pad=0.01, extend="min", ticks=TICKS)
             bar.set_label("f(i, u) over its row's sum")
             bar.ax.set_ylim(LEAST, 1)
         figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")

@@ -85,6 +85,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             title = f"{TITLES[str(panel)]}, {dataset}, {here['what'].iloc[0]}\n{source} · {text}"
             axis.set_title(title, fontsize="small")
             axis.set_axis_off()
+            axis.set(xticks=[], yticks=[])
         figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
         if handles:
             legend_below(figure, list(handles.values()), list(handles))

@@ -21,7 +21,8 @@ from fastdecode.report.dag.documents import (
     words_of,
 )
 
-LEAST = 1e-3  # of a link that is told from none
+TICKS = (1e-3, 1e-2, 0.1, 1.0)
+LEAST = TICKS[0]  # of a link that is told from none
 TOKENS, MATRIX = 0.9, 3.4  # inches: the panels
 
 
@@ -83,7 +84,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             below.set(xlabel=artifact.axes["x"], ylabel=artifact.axes["y"])
             below.grid(**GRID)
             below.set_axisbelow(True)
-            bar = figure.colorbar(image, ax=[above, below], pad=0.01, extend="min")
+            bar = figure.colorbar(image, ax=[above, below], pad=0.01, extend="min", ticks=TICKS)
             bar.set_label("probability of the link")
             bar.ax.set_ylim(LEAST, 1)
         legend_below(figure, *panels[1].get_legend_handles_labels())

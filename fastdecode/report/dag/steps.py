@@ -71,7 +71,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         axes = figure.subplots(len(datasets), 1, squeeze=False, height_ratios=lines)[:, 0]
         for axis, dataset, count in zip(axes, datasets, lines, strict=True):
             axis.set_axis_off()
-            axis.set(xlim=(0, 1), ylim=(count - 0.5, -0.7))
+            axis.set(xlim=(0, 1), ylim=(count - 0.5, -0.7), xticks=[], yticks=[])
             here = points[points["dataset"] == dataset]
             what, pair = here["what"].iloc[0], here["label"].iloc[0]
             axis.set_title(f"{dataset}, {what}: {pair}", fontsize="small")
