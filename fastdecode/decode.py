@@ -19,6 +19,7 @@ from fastdecode.distill import shard_of
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_builder, decoder_row
 from fastdecode.files import read_lines, write_lines
+from fastdecode.limits import Lengths
 from fastdecode.progress import say, track
 from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
@@ -60,6 +61,8 @@ class System:
     """Folder of what the family or the decoder needs besides: the lattice's tables."""
     companions: Mapping[str, "System"] = field(default_factory=dict)
     """Systems that decode together with this one, such as a verifier, by name."""
+    lengths: Lengths | None = None
+    """How long translations have to be, whatever the model says; None: as it says."""
     _shared: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def share(self, name: str, make: Callable[[], T]) -> T:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.families import drafter_builder
+from fastdecode.framing import end_sentences
 from fastdecode.stages import Stopwatch
 
 if TYPE_CHECKING:
@@ -84,13 +85,9 @@ class WholeSentences:
 
     def begin(self, batch: Batch, encoded: Any = None) -> "Sentences":
         """See Drafter: the sentences are translated here."""
-        words = self._words
-        rows = [
-            torch.tensor([*map(words.index, translation.tokens), words.eos()])
-            for translation in self._decoder(batch.sources)
-        ]
-        padded = data_utils.collate_tokens(rows, words.pad()).to(self._device)
-        return Sentences(padded, words.pad())
+        drafts = [translation.tokens for translation in self._decoder(batch.sources)]
+        padded = end_sentences(drafts, self._words).to(self._device)
+        return Sentences(padded, self._words.pad())
 
 
 class Sentences:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.papers import NO_METRICS, Artifact, choose
+from fastdecode.config.papers import NO_METRICS, Artifact, choose, trained
 from fastdecode.config.read import Configuration, Model
 
 # Statistics that need several right translations of a line: of corpora that the project writes.
@@ -60,6 +60,7 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
                 }
                 for entry in config.run.systems
+                if trained(entry)
             },
         }
         for dataset in datasets_of(config, artifact)
@@ -90,7 +91,7 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
     wanted = dict.fromkeys(one for entry in chosen for one in alternatives.get(entry, [entry]))
     return [
         (Model(dataset, target, system, seed), decoder)
-        for target, system, decoder in (entry.split("/") for entry in wanted)
+        for target, system, decoder in (entry.split("/") for entry in wanted if trained(entry))
         for seed in config.run.seeds
     ]
 
@@ -113,6 +114,7 @@ def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
         wanted = {entry for several in tuned for entry in several}
         if artifact.split == "valid":
             wanted |= {entry for tiers in found.values() for entry in tiers.values()}
+        wanted = {entry for entry in wanted if trained(entry)}
         for dataset in datasets_of(config, artifact):
             for entry in sorted(wanted):
                 target, system, decoder = entry.split("/")

@@ -6,11 +6,13 @@ from typing import Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
-from fastdecode.config.rows import RAW, Name, Tier
+from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
-# Functions whose `measured` are no metrics: keys of a training, or systems.
-NO_METRICS = ("artifacts.settings", "artifacts.parameters")
+NO_TEACHER = (RAW, UNTRAINED)
+# Functions whose rows are no systems with a decoder: `measured` are keys of a training, or systems,
+# `ours` the key of a setting, or a trace.
+NO_METRICS = ("artifacts.settings", "artifacts.parameters", "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 SD = "_sd"  # behind a published column: the deviation over seeds of its number
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
@@ -67,7 +69,7 @@ class Artifact(Row):
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
         "of which the first that was run counts, the target a teacher, raw or distilled; or names "
         "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
-        "of the setting",
+        "of the setting, in what is made of traces the name of one",
     )
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"
@@ -84,6 +86,13 @@ class Artifact(Row):
     stages: bool = Field(
         False, description="whether it needs the stages of every sentence timed alone"
     )
+    subwords: bool = Field(
+        False, description="whether it needs the vocabulary and the line lengths of every dataset"
+    )
+    samples: bool = Field(
+        False, description="whether it needs the times of every sentence timed alone"
+    )
+    page: bool = Field(False, description="of a table: whether it is a page of HTML, too")
     shows: str = Field("", description="what the published figure is said to show")
     notes: tuple[str, ...] = Field((), description="doubts about the published numbers")
 
@@ -158,17 +167,21 @@ def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> 
     """Return target/system/decoder of the run for a pattern; None if the run has nothing like it.
 
     `systems` are the run's, as target/system, `decoders` those of every one of them. The target
-    `distilled` is that of the first such system with another target than raw, whatever decodes it,
-    so that all rows of a table are about one target. A pattern without a decoder gives
-    target/system.
+    `distilled` is that of the first such system with a teacher's, whatever decodes it, so that all
+    rows of a table are about one target. A pattern without a decoder gives target/system.
     """
     target, system, *decoder = pattern.split("/")
     for entry in systems:
         of, name = entry.split("/")
-        if name == system and (of == target or (target == DISTILLED and of != RAW)):
+        if name == system and (of == target or (target == DISTILLED and of not in NO_TEACHER)):
             there = set(decoder) <= set(decoders.get(entry, []))
             return "/".join([entry, *decoder]) if there else None
     return None
+
+
+def trained(entry: str) -> bool:
+    """Tell whether target/system/… is trained."""
+    return not entry.startswith(f"{UNTRAINED}/")
 
 
 def references(paper: Paper) -> Iterator[tuple[str, str, str]]:

@@ -1,18 +1,18 @@
 """Read a run's configuration with the definitions it selects, and resolve what each model is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
+from fastdecode.config.checks import FOLDERS, check_all, check_known
 from fastdecode.config.corpora import Corpus, Download
-from fastdecode.config.papers import DISTILLED, Paper, references
+from fastdecode.config.papers import Paper
 from fastdecode.config.rows import (
-    EVERY,
     RAW,
+    UNTRAINED,
     Assets,
     Dataset,
     DecoderRow,
@@ -25,13 +25,7 @@ from fastdecode.config.rows import (
 )
 from fastdecode.errors import UserError
 from fastdecode.families import assets, decoder_row, system_row
-from fastdecode.report.artifacts.metrics import METRICS
 
-# Names of folders in results/, which no row may have.
-FOLDERS = {
-    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
-    "shards",
-}
 RowT = TypeVar("RowT", bound=Row)
 
 
@@ -100,11 +94,8 @@ class Configuration:
             row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
             for name, row in self.datasets.items()
         }
-        self.papers = {
-            name: self._one("papers", name, Paper, f"{where}: papers") for name in self.run.papers
-        }
-        self._check_selection(where)
-        self._check_papers()
+        self.papers = self._read_papers(where)
+        check_all(self, where)
 
     # Definitions
 
@@ -140,7 +131,7 @@ class Configuration:
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:
-                if row in {*self.family_of, *FOLDERS, RAW}:
+                if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
                     raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
             if family.systems:
@@ -156,22 +147,20 @@ class Configuration:
                     key: check(row_class, row, f"systems/{name}: decoders.{key}")
                     for key, row in family.decoders.items()
                 }
-        for name, ensemble in self.ensembles.items():
-            where = f"systems/{self.family_of[name]}.yaml: ensembles.{name}.system"
-            self._known(ensemble.system, self.systems, where)
-        for name, system in self.systems.items():
-            where = f"systems/{self.family_of[name]}.yaml: systems.{name}"
-            self._check_companions(system.companions, where)
 
-    def _check_companions(self, names: Iterable[str], where: str) -> None:
-        """Check that these systems exist and need no further ones, so that none needs itself."""
-        for name in names:
-            self._known(name, self.systems, f"{where}: companion")
-            if further := self.systems[name].companions:
-                raise UserError(
-                    f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
-                    "system that is trained alone"
-                )
+    def _read_papers(self, where: str) -> dict[str, Paper]:
+        """Read the papers of the run, each with all of its artifacts or with those named."""
+        papers: dict[str, Paper] = {}
+        for entry in self.run.papers:
+            name, _, artifact = entry.partition(".")
+            whole = self._one("papers", name, Paper, f"{where}: papers")
+            chosen = whole.artifacts
+            if artifact:
+                check_known(artifact, chosen, f"{where}: papers: {entry}")
+                before = papers[name].artifacts if name in papers else {}
+                chosen = {**before, artifact: chosen[artifact]}
+            papers[name] = whole.model_copy(update={"artifacts": chosen})
+        return papers
 
     @cached_property
     def downloads(self) -> dict[str, Download]:
@@ -179,132 +168,25 @@ class Configuration:
         table = self._table("downloads.yaml")
         return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}
 
-    # What the run selects
-
-    def _check_selection(self, where: str) -> None:
-        """Check every name that the run and its datasets refer to."""
-        for name, corpus in self.corpora.items():
-            for key in (key for split in corpus.splits for key in corpus.downloads(split)):
-                self._known(key, self.downloads, f"corpora/{name}.yaml: download")
-        for name, dataset in self.datasets.items():
-            splits = self.corpora[dataset.corpus].split_names
-            for split in (dataset.valid, *dataset.tests):
-                if split not in splits:
-                    raise UserError(
-                        f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
-                        f"{nearest(split, splits)}"
-                    )
-            for family in dataset.families:
-                self._known(family, self.families, f"datasets/{name}.yaml: families")
-            for role, preset in dataset.roles.model_dump().items():
-                if preset not in self.presets:
-                    raise UserError(
-                        f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
-                        f"{nearest(preset, self.presets)}"
-                    )
-        for name in FOLDERS & set(self.datasets):
-            raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
-        for decoder in (*self.run.decoder_names, self.run.distill_decoder):
-            self._known(decoder, self.decoders, f"{where}: decoder")
-        for entry in self.run.systems:
-            _, system = self._split_entry(entry, 2, f"{where}: systems")
-            if not self.decoders_of(entry):
-                raise UserError(
-                    f"{where}: decoders: none of them decodes {entry}: add one of "
-                    f"config/systems/{self.family_of[system]}.yaml"
-                )
-            for decoder in self.decoders_of(entry):
-                companions = self.decoders[decoder].companions(self.systems[system])
-                self._check_companions(companions, f"{where}: {decoder} of {system}")
-        for pattern, decoder in self.run.decoder_patterns:
-            if pattern != EVERY:
-                self._check_pattern(pattern, decoder, f"{where}: decoders")
-        for tier, entry in self.run.speedup_over.model_dump(exclude_none=True).items():
-            self._check_denominator(tier, entry, f"{where}: speedup_over.{tier}")
-        for model in self.models():
-            self.training(model.dataset, model.system)
-
-    def _check_pattern(self, pattern: str, decoder: str, where: str) -> None:
-        """Check that systems of the run match `pattern`, and that `decoder` decodes all of them."""
-        chosen = self.run.systems
-        matching = [entry for entry in chosen if fnmatchcase(entry, pattern)]
-        if not matching:
-            names = (entry.split("/")[1] for entry in chosen)
-            known = {*chosen, *(f"*/{name}" for name in names)}
-            raise UserError(
-                f'{where}: "{pattern}" is no target/system of this run{nearest(pattern, known)}'
-            )
-        fitting = [entry for entry in chosen if self.fits(decoder, entry.split("/")[1])]
-        for entry in matching:
-            if entry not in fitting:
-                raise UserError(
-                    f'{where}: "{pattern}": {decoder} does not decode {entry}'
-                    f"{nearest(entry, fitting)}"
-                )
-
-    def _check_papers(self) -> None:
-        """Check every name that the artifacts of the run's papers refer to."""
-        known = {
-            "target": {RAW, DISTILLED, *self.systems, *self.ensembles},
-            "system": set(self.systems),
-            "decoder": set(self.decoders),
-            "metric": set(METRICS),
-        }
-        for name, paper in self.papers.items():
-            for word, kind, where in references(paper):
-                self._known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
-
-    def _check_denominator(self, tier: str, entry: str, where: str) -> None:
-        """Check that the run trains and decodes the denominator of a tier, in that tier."""
-        target, system, decoder = self._split_entry(entry, 3, where)
-        model = f"{target}/{system}"
-        if model not in self.run.systems or decoder not in self.run.decoder_names:
-            raise UserError(
-                f'{where}: "{entry}" is not among what this run trains and decodes: '
-                "take one of its systems and decoders"
-            )
-        if not self.fits(decoder, system):
-            raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
-        if decoder not in self.decoders_of(model):
-            raise UserError(
-                f"{where}: {model} is not decoded with {decoder} in this run"
-                f"{nearest(decoder, self.decoders_of(model))}"
-            )
-        if self.decoders[decoder].tier != tier:
-            raise UserError(
-                f"{where}: {decoder} is a decoder of tier {self.decoders[decoder].tier}: "
-                "a ratio never mixes tiers"
-            )
-
-    def _split_entry(self, entry: str, parts: int, where: str) -> list[str]:
-        """Split `target/system` or `target/system/decoder` and check its names."""
-        names = entry.split("/")
-        if len(names) != parts:
-            form = "/".join(["target", "system", "decoder"][:parts])
-            raise UserError(
-                f'{where}: "{entry}" is not of the form {form}, such as raw/transformer'
-            )
-        self._known(names[0], {RAW, *self.systems, *self.ensembles}, f"{where}: {entry}: target")
-        self._known(names[1], self.systems, f"{where}: {entry}: system")
-        if parts == 3:
-            self._known(names[2], self.decoders, f"{where}: {entry}: decoder")
-        return names
-
-    @staticmethod
-    def _known(name: str, known: Iterable[str], where: str) -> None:
-        known = list(known)
-        if name not in known:
-            raise UserError(f'{where}: there is no "{name}"{nearest(name, known)}')
-
     # What each model is
 
     def selected(self) -> list[Model]:
-        """Return the models whose results the run reports, in its order."""
+        """Return the models that the run trains to report their results, in its order."""
         return [
             Model(dataset, *_pair(entry), seed)
             for dataset in self.run.datasets
             for entry in self.run.systems
             for seed in self.run.seeds
+            if _pair(entry)[0] != UNTRAINED
+        ]
+
+    def untrained(self) -> list[Model]:
+        """Return the models of random weights whose speed the run reports: of the first seed."""
+        return [
+            Model(dataset, UNTRAINED, system, self.run.seeds[0])
+            for dataset in self.run.datasets
+            for target, system in map(_pair, self.run.systems)
+            if target == UNTRAINED
         ]
 
     def table_rows(self) -> list[str]:
@@ -397,7 +279,8 @@ class Configuration:
 
     def preset(self, dataset: str, system: str) -> str:
         """Return the name of the preset that plays the system's role on `dataset`."""
-        return str(getattr(self.datasets[dataset].roles, self.systems[system].role))
+        role = self.systems[system].role
+        return self.run.roles.get(role) or str(getattr(self.datasets[dataset].roles, role))
 
     def architecture(self, dataset: str, system: str) -> Architecture:
         """Return the model size of `system` on `dataset`."""

@@ -6,13 +6,22 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Discriminator, Field, PositiveFloat, PositiveInt, Tag, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
 from fastdecode.config.base import Row
 
 RAW = "raw"  # the target side as it is in the corpus
+UNTRAINED = "untrained"  # stands for a target where a system has random weights
 EVERY = "*/*"  # the pattern that every target/system matches
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
@@ -126,6 +135,11 @@ class System(Row):
         """Other systems whose checkpoints its training needs: same dataset, target and seed."""
         return ()
 
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """Other systems that its statistics are measured with: same dataset, target and seed."""
+        return ()
+
 
 class Ensemble(Row):
     """Several seeds of one system that distil together."""
@@ -134,13 +148,37 @@ class Ensemble(Row):
     seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
 
 
+# Keys that decoders of several families have. Types and no base class: pydantic would put a base
+# class's keys first, and Snakemake runs a job again whose parameters stand in another order.
+Engine = Annotated[
+    Literal["eager", "fastdecode"],
+    Field(
+        description="plain PyTorch (tier reference) or this project's fast path (tier optimised)"
+    ),
+]
+Beam = Annotated[PositiveInt, Field(description="beam width; 1 = greedy")]
+LengthPenalty = Annotated[
+    float, Field(description="exponent of the length in the normalised score")
+]
+MaxLengthFactor = Annotated[
+    float, Field(ge=0, description="longest output = a · source length + b")
+]
+MaxLengthExtra = Annotated[
+    NonNegativeInt, Field(description="see max_len_a; lengths count `</s>` not")
+]
+MinLength = Annotated[PositiveInt, Field(description="shortest output")]
+
+
 class DecoderRow(Row):
     """What the decoders of all families share; each family's `rows.py` says what it adds."""
+
+    if TYPE_CHECKING:
+        engine: str  # every family's own key: its values differ
 
     @property
     def tier(self) -> Tier:
         """`reference` (eager mode, as the papers timed) or `optimised`: never in one ratio."""
-        raise NotImplementedError
+        return "reference" if self.engine in ("eager", "fairseq") else "optimised"
 
     def precision(self, run: str) -> str:
         """Return the arithmetic of this decoder in a run that decodes with the precision `run`."""
@@ -152,6 +190,11 @@ class DecoderRow(Row):
         By default a decoder fits all systems of its families.
         """
         return True
+
+    @property
+    def exact(self) -> bool:
+        """Whether it can hold translations to given lengths, as untrained systems need."""
+        return False
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -170,7 +213,7 @@ class DecoderRow(Row):
     @property
     def twin_key(self) -> dict[str, object]:
         """What is asked for, whoever does it: equal for a fast decoder and its naive twin."""
-        return self.model_dump()
+        return self.model_dump(exclude={"engine"})
 
 
 class Family(Row):
@@ -230,7 +273,9 @@ class Run(Row):
     datasets: tuple[Name, ...] = Field(min_length=1, description="rows of config/datasets")
     systems: tuple[str, ...] = Field(
         min_length=1,
-        description="what is trained, as target/system; a target is raw or a teacher's name",
+        description="what is trained, as target/system; a target is raw or a teacher's name; "
+        "untrained/system is not: its random weights are timed, every translation as long as its "
+        "reference",
     )
     decoders: tuple[DecoderEntry, ...] = Field(
         min_length=1,
@@ -239,7 +284,9 @@ class Run(Row):
     )
     seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
     papers: tuple[Name, ...] = Field(
-        (), description="rows of config/papers whose tables and figures are made of this run"
+        (),
+        description="rows of config/papers whose tables and figures are made of this run, or "
+        "single ones of them, such as lattice.table1",
     )
     distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
     speedup_over: SpeedupOver = Field(
@@ -254,6 +301,9 @@ class Run(Row):
         None, description="folder laid out as config/ with rows of your own"
     )
     training: dict[str, object] = Field({}, description="training settings above all others")
+    roles: dict[Literal["base", "big"], Name] = Field(
+        {}, description="role → preset, instead of the datasets'"
+    )
     latency: Latency = Field(Latency(), description="the latency measurement")
 
     @model_validator(mode="after")

@@ -9,8 +9,9 @@ is any. A room whose training needs files besides (the lattice's tables) names t
 
 A room may hold `untrained.py`, by which the benchmark times the family with nothing trained: its
 `LAYERS` (such as 6-1), `decoders(length, device)`, which returns decoder rows by name, and
-`build(plan)`, which returns a system of random weights; and `drafting.py`, if it drafts for a
-verifier in another way than by translating the whole sentence.
+`build(plan)`, which returns a system of random weights; a `NOTE` of it stands below the tables. And
+it may hold `drafting.py`, if it drafts for a verifier in another way than by translating the whole
+sentence.
 """
 
 from collections.abc import Callable
@@ -58,6 +59,11 @@ def statistics(family: str) -> tuple[str, ...]:
     """Return the names of the family's statistics."""
     found: tuple[str, ...] = getattr(_rows(family), "STATISTICS", ())
     return found
+
+
+def compares_with_teacher(family: str, name: str) -> bool:
+    """Tell whether a statistic is measured against what the teacher wrote, too."""
+    return name in getattr(_rows(family), "AGAINST_TEACHER", ())
 
 
 def check_statistic(family: str, name: str, system: str) -> None:

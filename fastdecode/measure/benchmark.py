@@ -76,6 +76,7 @@ class Plan:
                         family=family,
                         settings=settings,
                         checkpoint=layers,
+                        trained=False,
                     )
 
     def system(self, entry: Entry, folder: Path) -> System:
@@ -150,7 +151,12 @@ def benchmark(plan: Plan, out: Path) -> str:
     summary = out / "benchmark.json"
     files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
     write_latency(*files, origin, timings, bandwidth)
-    facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth}
+    notes = [
+        room.NOTE
+        for family in dict.fromkeys(entry.family for entry in entries)
+        if hasattr(room := untrained(family), "NOTE")
+    ]
+    facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth, "notes": notes}
     text = tables(read_json(summary)["rows"], facts)
     write_lines(out / "benchmark.md", text.splitlines())
     return text

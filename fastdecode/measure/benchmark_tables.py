@@ -24,9 +24,10 @@ BATCHES = (
 
 
 def tables(rows: Rows, facts: Mapping[str, Any]) -> str:
-    """Return all tables as Markdown; `facts` are what CAPTION asks for."""
+    """Return all tables as Markdown; `facts` are what CAPTION asks for, and `notes` of families."""
     singles = [row for row in rows if row["batch"] == 1]
-    parts = [to_markdown(ratios(singles), CAPTION.format(**facts))]
+    caption = " ".join([CAPTION.format(**facts), *facts["notes"]])
+    parts = [to_markdown(ratios(singles), caption)]
     for family in dict.fromkeys(row["family"] for row in singles):
         staged = [row for row in singles if row["family"] == family and row["stages"]]
         if staged:

@@ -2,8 +2,9 @@
 
 A room that has any names them in `STATISTICS` of its `rows.py` and holds the functions, by name, in
 `STATISTICS` of its `statistics.py`. Each takes a system and a Split and returns what goes into the
-JSON file, first of all `definition`: in words what the numbers are. What a statistic compares with
-is another system's statistic: the figure puts them together.
+JSON file, first of all `definition`: in words what the numbers are. What the teacher wrote is given
+to those alone that `AGAINST_TEACHER` of `rows.py` names: the others do not wait for it. What else a
+statistic compares with is another system's statistic: the figure puts them together.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,7 +49,8 @@ class Split:
 
     sources: Lines
     references: dict[str, Lines]
-    """`real`, the corpus's own; and `teacher`, what wrote the target side that a system learnt."""
+    """`real`, the corpus's own; and `teacher`, if the statistic compares with it: what is written
+    by the one model that wrote the target side that a system learnt."""
     text: Readable | None = None
 
     def readable(self, system: "System", references: str | None = None) -> list[int]:

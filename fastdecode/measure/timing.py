@@ -1,7 +1,8 @@
-"""Time trained systems: load them, build what is timed, choose the lines, start the clock."""
+"""Time systems of a run: load them, build what is timed, choose the lines, start the clock."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 
 from fastdecode.config.rows import Latency, Scenario
 from fastdecode.decode import System, load_system, translate_lines
+from fastdecode.limits import Lengths
 from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure
 from fastdecode.measure.machine import synchroniser
 from fastdecode.measure.sampling import Workload, workload
@@ -22,7 +24,7 @@ NO_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory",
 
 @dataclass(frozen=True)
 class Entry:
-    """A decoder with a trained system: one row of a speed table."""
+    """A decoder with a system: one row of a speed table."""
 
     target: str
     system: str
@@ -35,6 +37,7 @@ class Entry:
     checkpoint: str
     assets: str | None = None  # folder of what the decoder needs besides
     companions: Mapping[str, str] = field(default_factory=dict)  # checkpoints, by system
+    trained: bool = True  # random weights are held to the lengths of the references
 
     @property
     def name(self) -> str:
@@ -44,7 +47,7 @@ class Entry:
     @property
     def labels(self) -> dict[str, Any]:
         """What a row of results says about it."""
-        keys = ("target", "system", "seed", "decoder", "tier", "precision")
+        keys = ("target", "system", "seed", "decoder", "tier", "precision", "trained")
         return {key: getattr(self, key) for key in keys}
 
 
@@ -58,6 +61,17 @@ class Bench:
     device: str
     precision: str  # of the loaded models
     settings: Latency
+    references: Sequence[int] = ()  # lengths of the lines' references, for untrained systems
+
+    @cached_property
+    def sources(self) -> list[list[str]]:
+        """The lines in BPE tokens."""
+        return [self.text.source_tokens(line) for line in self.lines]
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """How long the translations of untrained systems have to be."""
+        return Lengths(zip(self.sources, self.references, strict=True))
 
     def load(self, checkpoint: str) -> System:
         """Load a model."""
@@ -68,14 +82,15 @@ class Bench:
         for checkpoint in (entry.checkpoint, *entry.companions.values()):
             if checkpoint not in loaded:
                 loaded[checkpoint] = self.load(checkpoint)
-        return loaded[entry.checkpoint].equipped(
+        system = loaded[entry.checkpoint].equipped(
             Path(entry.assets) if entry.assets else None,
             {name: loaded[checkpoint] for name, checkpoint in entry.companions.items()},
         )
+        return system if entry.trained else replace(system, lengths=self.lengths)
 
     def workload(self, longest: int, scenario: Scenario) -> Workload:
         """Choose what is translated of the lines that have at most `longest` BPE tokens."""
-        lengths = [len(self.text.source_tokens(line)) for line in self.lines]
+        lengths = list(map(len, self.sources))
         return workload(lengths, longest, scenario, self.settings)
 
     def raw(self, batch: Sequence[int]) -> list[str]:

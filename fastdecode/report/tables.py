@@ -22,6 +22,7 @@ NOTES = {
     "±": "±: standard deviation over seeds.",
     "†": f"†: the machine was disturbed: medians of repeats differ by more than {DRIFT:.0%}, or "
     f"other processes used more than {OTHERS} cores.",
+    "‡": "‡: random weights, every translation as long as its reference.",
     NOT_MEASURED: f"{NOT_MEASURED}: not measured.",
 }
 ESCAPES = str.maketrans(
@@ -36,6 +37,7 @@ ESCAPES = str.maketrans(
         "×": r"$\times$",
         "±": r"$\pm$",
         "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
         "ᵃ": r"$^a$",
         "ᵇ": r"$^b$",
         "ᶜ": r"$^c$",
@@ -139,7 +141,8 @@ def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     """Return the caption and below it the table, columns of numbers aligned to the right."""
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+        escaped = (cell.replace("|", r"\|").replace("<", r"\<") for cell in cells)
+        return "| " + " | ".join(escaped) + " |"
 
     rule = ["---:" if _numeric(frame[column]) else "---" for column in frame.columns]
     lines = [line(list(frame.columns)), line(rule), *map(line, frame.to_numpy().tolist())]

@@ -1,9 +1,10 @@
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fastdecode.config.artifacts import also_scored, entries, parts, statistics
+from fastdecode.config.artifacts import also_scored, curves, entries, parts, statistics
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Artifact, Paper, choose, references
 from fastdecode.config.read import Configuration, Model
@@ -11,7 +12,18 @@ from fastdecode.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
 RUN = read_yaml(CONFIG / "runs/toy-lattice.yaml")
-SYSTEMS = ["raw/transformer", "big/transformer", "small/transformer", "raw/lattice"]
+PUBLISHED = {  # what each paper has; the bidirectional paper's tables 2 and 3 have two halves
+    "aggressive": (*(f"table{n}" for n in range(1, 12)), *(f"figure{n}" for n in range(1, 5))),
+    "bidirectional": (
+        *("table1", "table2a", "table2b", "table3a", "table3b", "table4"),
+        *(f"figure{n}" for n in range(1, 4)),
+    ),
+    "dag": ("table1", "table2", "settings", *(f"figure{n}" for n in range(1, 16))),
+    "lattice": (*(f"table{n}" for n in range(1, 10)), *(f"figure{n}" for n in range(1, 5))),
+}
+MISSING: dict[str, set[str]] = {}  # to come
+SYSTEMS = ["raw/transformer", "untrained/transformer", "big/transformer", "small/transformer"]
+SYSTEMS += ["raw/lattice"]
 DECODERS = {
     "raw/transformer": ["beam5"],
     "big/transformer": ["beam5"],
@@ -34,6 +46,7 @@ def artifact(name: str) -> Artifact:
     [
         ("raw/transformer/beam5", "raw/transformer/beam5"),
         ("distilled/transformer/beam5", "big/transformer/beam5"),  # the run's first
+        ("untrained/transformer", "untrained/transformer"),
         ("small/transformer", "small/transformer"),
         ("small/transformer/beam2", "small/transformer/beam2"),
         ("distilled/transformer/beam2", None),  # a table is about one target
@@ -86,6 +99,61 @@ def test_what_artifacts_ask_for_beside_the_test_splits() -> None:
     assert list(statistics(run(), artifact("figure2"))) == [(lattice, "valid", "ranks")]
 
 
+def dag(**changes: Any) -> Configuration:
+    toy = read_yaml(CONFIG / "runs/toy-dag.yaml")
+    return Configuration(read_yaml(CONFIG / "config.yaml") | toy | changes, CONFIG)
+
+
+def test_decoders_are_tuned_over_those_that_the_run_has() -> None:
+    config = dag()
+    (part,) = parts(config, config.papers["dag"].artifacts["table1"]).values()
+    beam = "raw/dag/dag-beam"
+    assert part["alternatives"][beam] == [beam, *(f"{beam}-a{n}" for n in (11, 12, 13, 14))]
+    assert part["valid"] == "valid"
+    assert len(part["against"]) == 4 and all(part["against"])
+    graph = Model("toy.long", "raw", "dag", 1)
+    weights = [alpha + gamma for alpha in ("", "-a12", "-a14") for gamma in ("", "-g05", "-g20")]
+    assert {decoder for model, _, decoder in also_scored(config) if model == graph} == {
+        *(f"dag-beam{alpha}" for alpha in ("", "-a11", "-a12", "-a13", "-a14")),
+        *(f"dag-beam-lm{weight}" for weight in weights),
+    }
+    plain = dag(decoders=["beam5", "dag-lookahead", "nat-argmax", "ctc-argmax", "mask-predict-10"])
+    (part,) = parts(plain, plain.papers["dag"].artifacts["table1"]).values()
+    assert part["alternatives"] == {} and list(also_scored(plain)) == []
+
+
+def test_statistics_may_be_of_the_training_split() -> None:
+    nat = Model("toy.long", "raw", "nat", 1)
+    found = list(statistics(dag(), dag().papers["dag"].artifacts["table2"]))
+    assert [split for model, split, _ in found if model == nat] == ["train", "valid"]
+
+
+def test_samples_are_measured_where_several_references_are_known() -> None:
+    figure = dag().papers["dag"].artifacts["figure8"]
+    assert {split for _, split, _ in statistics(dag(), figure)} == {"test"}
+    assert not list(statistics(dag(datasets=["multi30k.de-en"]), figure))
+
+
+def test_learning_curves_are_of_the_first_seed() -> None:
+    config = dag(seeds=[2, 1])
+    found = curves(config, config.papers["dag"].artifacts["figure13"])
+    systems = ("dag", "dag-lambda4", "ctc-glat", "glat")
+    assert found == [Model("toy.long", "raw", system, 2) for system in systems]
+
+
+def test_what_the_aggressive_paper_asks_of_its_toy_run() -> None:
+    values = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "runs/toy-aggressive.yaml")
+    config = Configuration(values, CONFIG)
+    artifacts = config.papers["aggressive"].artifacts
+    drafter = Model(config.run.datasets[0], "transformer-big", "gad", 1)
+    for name in ("table11", "figure2", "figure3"):
+        assert list(statistics(config, artifacts[name])) == [(drafter, "test", "traces")]
+    for name in ("table7", "figure4"):
+        found = entries(config, artifacts[name])
+        assert set(found) == set(artifacts[name].rows)
+        assert all(set(tiers) == {"reference", "optimised"} for tiers in found.values())
+
+
 def test_every_paper_of_the_project_is_sound() -> None:
     for path in (CONFIG / "papers").glob("*.yaml"):
         paper = check(Paper, read_yaml(path), path.name)
@@ -94,6 +162,18 @@ def test_every_paper_of_the_project_is_sound() -> None:
             assert (claim.formula is None) == (claim.published_holds is None)
         assert list(references(paper))
         run(papers=[path.stem])
+
+
+@pytest.mark.parametrize("key", PUBLISHED)
+def test_every_table_and_figure_is_there_or_said_to_be_missing(key: str) -> None:
+    path = CONFIG / f"papers/{key}.yaml"
+    paper = check(Paper, read_yaml(path), path.name) if path.exists() else None
+    made = set(paper.artifacts) if paper else set()
+    missing = MISSING.get(key, set())
+    assert made | missing == set(PUBLISHED[key]) and not made & missing
+    for claim in paper.claims.values() if paper else ():
+        named = set(re.findall(r"(?:table|figure)\w+(?=\[)", claim.formula or ""))
+        assert named <= set(claim.artifacts) | missing, claim.statement
 
 
 def test_a_column_that_there_is_not_is_refused() -> None:

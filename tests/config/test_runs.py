@@ -1,13 +1,16 @@
 """The runs and the dataset rows that come with the project, and what they took from the papers."""
 
 import re
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from fastdecode.config.artifacts import entries
 from fastdecode.config.base import merge
+from fastdecode.config.papers import NO_METRICS
 from fastdecode.config.read import Architecture, Configuration
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -156,6 +159,26 @@ def test_a_dataset_has_the_numbers_of_its_paper(name: str) -> None:
     assert {key: found[key] for key in PUBLISHED[name]} == PUBLISHED[name]
 
 
+def test_the_drafters_of_the_aggressive_paper() -> None:  # table 10, on its right
+    name = "wmt14.en-de.aggressive"
+    for system in ("gad", "gad-big", "gad-k10"):
+        training = alone(name).training(name, system).model_dump()
+        tokens = training["batch_tokens"] * training["accumulate"]
+        assert (training["max_updates"], tokens) == (300_000, 8 * 4096 * 4)
+        assert (training["lr"], training["warmup_updates"]) == (5.0e-4, 10_000)
+        assert (training["adam_betas"], training["adam_eps"]) == ((0.9, 0.999), 1.0e-6)
+        assert (training["weight_decay"], training["clip_norm"]) == (0.01, 5.0)
+        assert (training["dropout"], training["label_smoothing"]) == (0.1, 0.1)
+
+
+def test_the_aggressive_papers_run_has_every_row_of_ours() -> None:
+    run = read(CONFIG / "runs/aggressive.yaml")
+    for name, artifact in run.papers["aggressive"].artifacts.items():
+        if artifact.function not in NO_METRICS:
+            wanted = {entry for row in artifact.rows for entry in artifact.patterns(row)}
+            assert set(entries(run, artifact)) == wanted, name
+
+
 def test_every_row_of_a_paper_is_compared_with_it() -> None:
     assert set(PUBLISHED) == {name for name in DATASETS if name.endswith(PAPERS)}
 
@@ -226,6 +249,17 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
         assert name == f"news.en-de.bpe{row.bpe.merges // 1000}k"
         assert (row.valid, row.tests) == ("newstest2009", ("newstest2010-2016",))
         assert row.training == alone("news.en-de").datasets["news.en-de"].training
+
+
+def test_table_4_is_measured_at_base_size_on_every_vocabulary() -> None:
+    run = read(CONFIG / "runs/news-bidirectional.yaml")
+    assert {row.bpe.merges for row in run.datasets.values()} == {
+        row["vocabulary"] for row in run.papers["bidirectional"].artifacts["table4"].rows.values()
+    }
+    assert list(run.papers["bidirectional"].artifacts) == ["table4"]
+    for dataset, target, system, _ in map(astuple, run.untrained()):
+        assert target == "untrained"
+        assert run.architecture(dataset, system) == Architecture(512, 2048, 8, 6, 6)
 
 
 def test_the_beam_of_the_bidirectional_paper() -> None:

@@ -7,7 +7,13 @@ from importlib import import_module
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.families import FAMILIES, check_statistic, statistic, statistics
+from fastdecode.families import (
+    FAMILIES,
+    check_statistic,
+    compares_with_teacher,
+    statistic,
+    statistics,
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -21,10 +27,17 @@ def test_every_name_stands_for_a_function(family: str) -> None:
         assert tuple(module.STATISTICS) == names
 
 
+def test_only_what_compares_with_the_teacher_is_given_its_translations() -> None:
+    assert compares_with_teacher("lattice", "recall")
+    assert compares_with_teacher("parallel", "recall")
+    assert not compares_with_teacher("lattice", "ranks")
+    assert not compares_with_teacher("bidirectional", "steps")
+
+
 def test_a_statistic_that_a_family_does_not_have() -> None:
     with pytest.raises(UserError, match='nat: family parallel has no statistic "recal"; did you'):
         check_statistic("parallel", "recal", "nat")
-    with pytest.raises(UserError, match=r'family autoregressive has no .* "recall" \(known: samples'):
+    with pytest.raises(UserError, match=r'autoregressive has no .* "recall" \(known: samples'):
         check_statistic("autoregressive", "recall", "transformer")
 
 

@@ -36,13 +36,17 @@ def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) 
     assert "Random weights, 5 tokens in and out" in text
     assert "| candidates | encode | score | search | finish |" in text
     assert "Batches" not in text
+    assert "the decoders called prescribed is not measured but given, 6, 6," in text
 
 
-def test_left_to_right_engines_write_the_forced_length(measured: tuple[Path, str]) -> None:
+def test_autoregressive_engines_write_the_forced_length(measured: tuple[Path, str]) -> None:
     document = json.loads((measured[0] / "benchmark.json").read_text())
     rows = [row for row in document["rows"] if row["family"] == "autoregressive"]
     assert len(rows) == 2 * 4
     assert all((row["tokens"], row["passes"]) == (5, 6) for row in rows)
+    pairs = [row for row in document["rows"] if row["family"] == "bidirectional"]
+    assert len(pairs) == 2 * 2
+    assert all((row["tokens"], row["passes"]) == (5, 3) for row in pairs)
 
 
 def test_batches_are_timed_beside_single_sentences(tmp_path: Path) -> None:
@@ -81,13 +85,13 @@ def test_engines_write_the_same_words_as_their_reference(systems: dict[str, Syst
             continue  # its stopping rule is its own
         assert written(entry, systems) == written(over, systems)
         compared += 1
-    assert compared == 2 + 1 + 2
+    assert compared == 2 + 1 + 2 + 2
 
 
 def test_forced_lengths(systems: dict[str, System]) -> None:
     for entry in PLAN.entries():
         lengths = {len(text.split()) for text in written(entry, systems)}
-        if entry.family == "autoregressive":
+        if entry.family in ("autoregressive", "bidirectional"):
             assert lengths == {PLAN.length}
         else:
             assert all(abs(length - PLAN.length) <= 3 for length in lengths)

@@ -8,7 +8,7 @@ import pytest
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.statistic import Split, read_split
+from fastdecode.measure.statistic import Readable, Split, read_split
 from fastdecode.translation import Translation, write_translations
 
 PLACES = ("valid.en.gz", "valid.de.gz", "codes.source", "codes.target")
@@ -70,3 +70,22 @@ def test_lines_short_enough_to_be_drawn() -> None:
     assert split.short(1) == [1]
     with pytest.raises(UserError, match="nothing short enough"):
         Split(sides[0][:1], {"real": sides[1][:1]}).short(1)
+
+
+def test_of_many_lines_every_nth_is_read(tmp_path: Path) -> None:
+    source, target, *codes = (tmp_path / name for name in PLACES)
+    write_lines(source, [f"s{number}" for number in range(10)])
+    write_lines(target, [f"t{number}" for number in range(10)])
+    for side in codes:
+        write_lines(side, ["#version: 0.2"])
+    for most, lines in ((10, 10), (9, 5), (5, 5), (4, 4), (3, 3), (1, 1)):
+        split = read_split(source, target, codes, most=most)
+        assert len(split.sources) == lines <= most
+        ends = [int("".join(tokens)[-1]) for tokens in split.references["real"]]
+        assert ends == list(range(0, 10, -(-10 // most)))
+
+
+def test_right_translations_belong_to_the_lines(files: tuple[Path, Path, list[Path]]) -> None:
+    text = Readable([["a"], ["b"], ["c"]], " ".join, "de", lowercase=False)
+    with pytest.raises(UserError, match=r"has 2 lines but right translations are known of 3"):
+        read_split(*files, text=text)

@@ -149,3 +149,15 @@ def test_a_fault_stays_a_fault(bench: Bench, entry: Entries) -> None:
     with pytest.raises(RuntimeError, match="shapes differ"):
         decode(["one"])
     assert not timing._no_memory(RuntimeError("shapes differ"))
+
+
+def test_what_is_not_trained_is_as_long_as_its_reference(bench: Bench, entry: Entries) -> None:
+    asked = [9 - number % 4 for number, _ in enumerate(bench.lines)]
+    bench = replace(bench, references=asked)
+    random = replace(entry("beam2", beam=2), target="untrained", trained=False)
+    timings = time_decoders([random, entry("greedy")], bench, "S1")
+    held, free = timings.measured
+    lengths = [asked[line] for line in timings.lines]
+    assert [sample.tokens for sample in held.samples] == lengths * 2
+    assert [sample.tokens for sample in free.samples] != lengths * 2
+    assert [timings.labels[one.decoder]["trained"] for one in (held, free)] == [False, True]

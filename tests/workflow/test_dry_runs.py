@@ -39,12 +39,12 @@ def files(name: str) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
-    """Runs snakemake -n in an empty folder: dry_run(run, "key=value", …), each once."""
+    """Runs snakemake -n in an empty folder: dry_run(run, "key=value", …, file="…"), each once."""
 
     @cache
-    def run(name: str, *overrides: str) -> DryRun:
+    def run(name: str, *overrides: str, file: str = "all") -> DryRun:
         command = [
-            *(sys.executable, "-m", "snakemake", "-n", "-s", str(ROOT / "Snakefile")),
+            *(sys.executable, "-m", "snakemake", file, "-n", "-s", str(ROOT / "Snakefile")),
             *("--directory", str(tmp_path_factory.mktemp(name))),
             *("--configfile", *map(str, files(name))),
             *(("--config", *overrides) if overrides else ()),
@@ -71,8 +71,11 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
 def test_a_run_trains_each_of_its_models_once(dry_run: DryRunner, name: str) -> None:
     jobs = dry_run(name).jobs
     values = merge(*(yaml.safe_load(file.read_text(encoding="utf-8")) for file in files(name)))
-    models = Configuration(values, ROOT / "config").models()
-    assert jobs["train_system"] == len(models) > 0
+    configuration = Configuration(values, ROOT / "config")
+    trained, untrained = configuration.models(), configuration.untrained()
+    assert jobs.get("train_system", 0) == len(trained)
+    assert jobs.get("build_untrained", 0) == len(untrained)
+    assert trained or untrained
     assert jobs["total"] == sum(jobs.values()) - jobs["total"]
 
 
@@ -99,6 +102,17 @@ def test_a_verifier_that_the_run_does_not_list_is_trained_too(dry_run: DryRunner
     ).jobs
     assert jobs["train_system"] == 3
     assert jobs["translate_split"] == 3
+
+
+def test_a_statistic_waits_for_the_teacher_only_if_it_compares_with_it(dry_run: DryRunner) -> None:
+    folder = "results/toy/transformer-big/lattice/seed1"
+    recall, ranks = (
+        dry_run("toy-lattice", file=f"{folder}/valid.{name}.statistic.json").jobs
+        for name in ("recall", "ranks")
+    )
+    assert recall["translate_split"] == 1
+    assert "translate_split" not in ranks
+    assert recall["train_system"] == ranks["train_system"] == 2
 
 
 def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunner) -> None:

@@ -19,7 +19,7 @@ def artifact_files():
     return [
         f"{REPORT}/{name}.{kind}"
         for name, artifact in ARTIFACTS.items()
-        for kind in kinds[artifact.kind]
+        for kind in (*kinds[artifact.kind], *(("html",) if artifact.page else ()))
     ]
 
 
@@ -55,6 +55,31 @@ def stage_files(wildcards):
 def curve_models(wildcards):
     """Return the models whose learning curves an artifact shows."""
     return curves(CONFIG, ARTIFACTS[wildcards.artifact])
+
+
+def subword_files(wildcards):
+    """Return what the BPE of every dataset comes to, for an artifact that shows it."""
+    artifact = ARTIFACTS[wildcards.artifact]
+    return [
+        f"{RESULTS}/{dataset}/bpe/{part['timed']}.subwords.json"
+        for dataset, part in parts(CONFIG, artifact).items()
+        if artifact.subwords
+    ]
+
+
+def sample_files(artifact):
+    """Return the times of every sentence timed alone, by dataset and tier, for what shows them."""
+    timing = (
+        f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{timed_threads()[0]}.samples.csv"
+    )
+    return {
+        dataset: {
+            tier: timing.format(dataset, part["timed"], tier)
+            for tier in artifact.tiers
+            if artifact.samples and timed(dataset, tier)
+        }
+        for dataset, part in parts(CONFIG, artifact).items()
+    }
 
 
 def comparison_files(wildcards):
@@ -102,6 +127,12 @@ rule make_artifact:
         comparisons=comparison_files,
         stages=stage_files,
         curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],
+        subwords=subword_files,
+        samples=lambda w: [
+            path
+            for files in sample_files(ARTIFACTS[w.artifact]).values()
+            for path in files.values()
+        ],
     output:
         f"{REPORT}/{{artifact}}.csv",
     localrule: True
@@ -109,6 +140,7 @@ rule make_artifact:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
         curves=lambda w: [asdict(model) for model in curve_models(w)],
+        samples=lambda w: sample_files(ARTIFACTS[w.artifact]),
     message:
         "Numbers of {wildcards.artifact}"
     script:
@@ -132,6 +164,24 @@ rule tabulate_artifact:
         "Table {wildcards.artifact}"
     script:
         "../scripts/tabulate_artifact.py"
+
+
+rule print_page:
+    input:
+        f"{REPORT}/{{artifact}}.csv",
+    output:
+        report(
+            f"{REPORT}/{{artifact}}.html",
+            category=lambda w: f"Paper: {w.artifact.partition('.')[0]}",
+            labels=labelled,
+        ),
+    localrule: True
+    params:
+        artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
+    message:
+        "Page of table {wildcards.artifact}"
+    script:
+        "../scripts/print_page.py"
 
 
 rule draw_artifact:

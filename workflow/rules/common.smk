@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fastdecode.config.read import Configuration, Model
-from fastdecode.config.rows import RAW
+from fastdecode.config.rows import RAW, UNTRAINED
 from fastdecode.errors import UserError
 
 RESULTS = "results"

@@ -1,6 +1,8 @@
 """Measuring: quality from translations files, speed and memory of all decoders side by side."""
 
-from fastdecode.families import check_statistic
+from dataclasses import replace
+
+from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
 
 
@@ -41,21 +43,31 @@ def measured_family(wildcards):
 
 
 def teacher_translations(wildcards):
-    """Return the file of what the teacher of a distilled target makes of a split: one, no ensemble.
+    """Return the file of what the teacher of a distilled target makes of a split.
 
-    None of the training split, which it translates in shards.
+    Only if the statistic compares with it, and if it is one model, no ensemble.
     """
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
-    if len(teachers) != 1 or wildcards.split == "train":
+    family = CONFIG.family_of[wildcards.system]
+    if len(teachers) != 1 or not compares_with_teacher(family, wildcards.statistic):
         return []
     name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
     return model_file(teachers[0], name)
+
+
+def measured_with(wildcards):
+    """Return the checkpoints of the systems that a statistic needs besides, by system."""
+    model = model_of(wildcards)
+    names = CONFIG.systems[model.system].measured_with
+    others = {name: replace(model, system=name) for name in names}
+    return {name: model_file(other, "checkpoint.pt") for name, other in others.items()}
 
 
 rule measure_statistic:
     input:
         checkpoint=f"{MODEL}/checkpoint.pt",
         assets=lambda w: asset_files(model_of(w)),
+        companions=lambda w: list(measured_with(w).values()),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=[
             f"{RESULTS}/{{dataset}}/bpe/codes.{side}" for side in ("source", "target")
@@ -76,11 +88,33 @@ rule measure_statistic:
         precision=CONFIG.run.precision,
         assets=lambda w: assets_of(model_of(w)),
         text=text_of,
+        companions=measured_with,
         provenance=lambda w: provenance_of(w, precision=CONFIG.run.precision),
     message:
         "Measuring {wildcards.statistic} on {wildcards.split} of {wildcards.dataset}: {wildcards.target}/{wildcards.system} seed {wildcards.seed}"
     script:
         "../scripts/measure_statistic.py"
+
+
+rule measure_subwords:
+    input:
+        texts=lambda w: [corpus_file(w, w.split, side) for side in ("source", "target")],
+        codes=[
+            f"{RESULTS}/{{dataset}}/bpe/codes.{side}" for side in ("source", "target")
+        ],
+        data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
+    output:
+        f"{RESULTS}/{{dataset}}/bpe/{{split}}.subwords.json",
+    params:
+        corpus=lambda w: CONFIG.datasets[w.dataset].corpus,
+        languages=lambda w: {
+            side: getattr(corpus_of(w), side) for side in ("source", "target")
+        },
+        merges=lambda w: CONFIG.datasets[w.dataset].bpe.merges,
+    message:
+        "Counting subwords in {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/measure_subwords.py"
 
 
 def translated(wildcards):
@@ -159,6 +193,7 @@ TUNED_OVER = {
 
 def timed(dataset, tier=None):
     """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
+    first = [model for model in CONFIG.selected() if model.seed == CONFIG.run.seeds[0]]
     return [
         {
             "target": model.target,
@@ -172,9 +207,10 @@ def timed(dataset, tier=None):
             "checkpoint": model_file(model, "checkpoint.pt"),
             "assets": assets_of(model, name),
             "companions": companions_of(model, name),
+            "trained": model.target != UNTRAINED,
         }
-        for model in CONFIG.selected()
-        if model.dataset == dataset and model.seed == CONFIG.run.seeds[0]
+        for model in [*first, *CONFIG.untrained()]
+        if model.dataset == dataset
         for name in CONFIG.decoders_of(model.entry)
         if name not in TUNED_OVER and tier in (None, CONFIG.decoders[name].tier)
     ]
@@ -185,11 +221,12 @@ def entry_model(dataset, entry):
     return Model(dataset, *(entry[key] for key in ("target", "system", "seed")))
 
 
-def checkpoints(dataset, tier=None):
+def checkpoints(dataset, tier=None, untrained=True):
     """Return the checkpoints of all timed systems and what they need besides, each once."""
     files = [
         path
         for entry in timed(dataset, tier)
+        if entry["trained"] or untrained
         for path in (
             entry["checkpoint"],
             *entry["companions"].values(),
@@ -228,10 +265,20 @@ def latency_files():
 
 
 def memory_files():
-    """Return the memory measurements of the run."""
+    """Return the memory measurements of the run: of what it trains."""
     return [
-        f"{REPORT}/memory/{dataset}.{split}.json" for dataset, split in test_splits()
+        f"{REPORT}/memory/{dataset}.{split}.json"
+        for dataset, split in test_splits()
+        if CONFIG.selected()
     ]
+
+
+def reference_files(wildcards):
+    """Return the target side of a split and its codes, for untrained systems."""
+    if all(entry["trained"] for entry in timed(wildcards.dataset, wildcards.tier)):
+        return []
+    codes = f"{RESULTS}/{wildcards.dataset}/bpe/codes.target"
+    return [corpus_file(wildcards, wildcards.split, "target"), codes]
 
 
 # threads: workflow.cores, so that no other job runs beside a timing.
@@ -256,6 +303,7 @@ rule measure_latency:
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
+        references=reference_files,
         machine=f"{REPORT}/machine.json",
     output:
         summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
@@ -278,7 +326,7 @@ rule measure_latency:
 
 rule measure_memory:
     input:
-        checkpoints=lambda w: checkpoints(w.dataset),
+        checkpoints=lambda w: checkpoints(w.dataset, untrained=False),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
@@ -288,7 +336,7 @@ rule measure_memory:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
-        entries=lambda w: timed(w.dataset),
+        entries=lambda w: [entry for entry in timed(w.dataset) if entry["trained"]],
         latency=CONFIG.run.latency.model_dump(exclude={"threads", "repeats"}),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,

@@ -17,9 +17,14 @@ wildcard_constraints:
 
 
 def report_files():
-    """Return every table and figure of the run."""
+    """Return every table and figure of the run; of quality and training if it trains anything."""
+    files = [f"{REPORT}/data.{kind}" for kind in ("csv", "md", "tex")]
+    return files + speed_files() + (trained_files() if CONFIG.selected() else [])
+
+
+def trained_files():
+    """Return the tables and figures that are about trained systems."""
     files = [f"{REPORT}/learning_curves.{kind}" for kind in ("svg", "png")]
-    files += [f"{REPORT}/data.{kind}" for kind in ("csv", "md", "tex")]
     for dataset, row in CONFIG.datasets.items():
         for split in row.tests:
             files += [
@@ -34,7 +39,7 @@ def report_files():
         for dataset, split in test_splits()
         if twins(dataset)
     ]
-    return files + speed_files()
+    return files
 
 
 def speed_files():
@@ -54,6 +59,7 @@ def speed_files():
                 f"{REPORT}/pareto.{dataset}.{split}.{tier}.{scenario}.{kind}"
                 for scenario in scenarios
                 for kind in ("svg", "png")
+                if CONFIG.selected()
             ]
             files += [
                 f"{REPORT}/{figure}.{dataset}.{split}.{tier}.threads{threads}.{kind}"
@@ -69,6 +75,11 @@ def speed_files():
 def measured(name):
     """Return a file of every reported model."""
     return [model_file(model, name) for model in CONFIG.selected()]
+
+
+def untrained_records():
+    """Return what is on record of the untrained models."""
+    return [model_file(model, "train.json") for model in CONFIG.untrained()]
 
 
 def quality_files():
@@ -124,7 +135,7 @@ rule tabulate_data:
 
 rule gather_measurements:
     input:
-        training=measured("train.json"),
+        training=measured("train.json") + untrained_records(),
         quality=quality_files(),
         latency=latency_files(),
         memory=memory_files(),

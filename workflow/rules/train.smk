@@ -1,4 +1,4 @@
-"""Training, one rule for every system."""
+"""Training, one rule for every system; and what is not trained, for timing alone."""
 
 
 rule train_system:
@@ -33,3 +33,27 @@ rule train_system:
         "Training {wildcards.system} on {wildcards.target} targets of {wildcards.dataset}, seed {wildcards.seed}"
     script:
         "../scripts/train_system.py"
+
+
+rule build_untrained:
+    input:
+        data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
+    output:
+        checkpoint=f"{RESULTS}/{{dataset}}/{UNTRAINED}/{{system}}/seed{{seed}}/checkpoint.pt",
+        record=f"{RESULTS}/{{dataset}}/{UNTRAINED}/{{system}}/seed{{seed}}/train.json",
+    params:
+        source=lambda w: corpus_of(w).source,
+        target=lambda w: corpus_of(w).target,
+        joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
+        family=lambda w: CONFIG.family_of[w.system],
+        architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
+        options=lambda w: CONFIG.systems[w.system].model_dump(),
+        training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
+        provenance=lambda w: {
+            **{"dataset": w.dataset, "target": UNTRAINED, "system": w.system},
+            **{"seed": int(w.seed), "device": "cpu"},
+        },
+    message:
+        "Drawing random weights of {wildcards.system} for {wildcards.dataset}"
+    script:
+        "../scripts/build_untrained.py"

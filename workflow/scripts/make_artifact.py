@@ -14,11 +14,23 @@ with clear_errors():
     tests = [read_json(Path(path)) for path in files.comparisons]
     rows = {test["provenance"]["dataset"]: test["rows"] for test in tests}
     stages = dict(zip(params.parts, map(Path, files.stages), strict=False))
+    counted = [read_json(Path(path)) for path in files.subwords]
+    subwords = {count["provenance"]["dataset"]: count for count in counted}
+    samples = {
+        dataset: {tier: Path(path) for tier, path in by_tier.items()}
+        for dataset, by_tier in params.samples.items()
+    }
     evidence = Evidence(
         artifact=Artifact.model_validate(params.artifact),
         tidy=read_tidy(Path(files.tidy)),
         parts={
-            dataset: Part(**part, comparisons=rows.get(dataset, []), stages=stages.get(dataset))
+            dataset: Part(
+                **part,
+                comparisons=rows.get(dataset, []),
+                stages=stages.get(dataset),
+                subwords=subwords.get(dataset),
+                samples=samples[dataset],
+            )
             for dataset, part in params.parts.items()
         },
         statistics=[read_json(Path(path)) for path in files.statistics],

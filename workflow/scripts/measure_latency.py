@@ -8,6 +8,7 @@ from fastdecode.config.rows import Latency
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, read_lines
 from fastdecode.measure.machine import device_name, threads_of
+from fastdecode.measure.subwords import lengths_of
 from fastdecode.measure.summary import write_latency
 from fastdecode.measure.timing import Bench, Entry, time_decoders
 from fastdecode.provenance import circumstances, provenance
@@ -25,6 +26,7 @@ with clear_errors():
         device=params.device,
         precision=params.precision,
         settings=Latency.model_validate(params.latency),
+        references=lengths_of(*map(Path, files.references)) if files.references else (),
     )
     timed = time_decoders([Entry(**entry) for entry in params.entries], bench, names.scenario)
     origin = provenance(

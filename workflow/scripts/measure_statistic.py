@@ -21,6 +21,7 @@ with clear_errors():
         params.device,
         params.precision,
         Path(params.assets) if params.assets else None,
+        {name: Path(path) for name, path in params.companions.items()},
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
     readable = None

@@ -1,6 +1,5 @@
 """The losses: of a drafter over a block after a random prefix, of a blockwise model over heads."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,7 +9,6 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
     LabelSmoothedCrossEntropyCriterionConfig,
     label_smoothed_nll_loss,
 )
-from omegaconf import II
 from torch import Tensor
 
 from fastdecode.families.aggressive.blocks import (
@@ -21,38 +19,18 @@ from fastdecode.families.aggressive.blocks import (
 )
 from fastdecode.families.aggressive.training import BLOCKWISE, DRAFTER
 from fastdecode.glancing import dropout_of, reveal, to_reveal
+from fastdecode.train.criterion import SeededConfig, SeededCriterion
 from fastdecode.train.draws import keyed_uniforms
 
 PREFIXES = 1 << 32  # added to the seed: a stream of draws apart from those of what is revealed
 
 
-@dataclass
-class DrafterConfig(LabelSmoothedCrossEntropyCriterionConfig):  # type: ignore[misc]
-    """Options of the criterion."""
-
-    seed: int = II("common.seed")
-
-
-@register_criterion(DRAFTER, dataclass=DrafterConfig)
-class DrafterCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[misc]
+@register_criterion(DRAFTER, dataclass=SeededConfig)
+class DrafterCriterion(SeededCriterion):
     """Cross-entropy of the slots that are not shown, with glancing in training.
 
     Prefixes are keyed by (seed, update, sentence); in validation they are always the same.
     """
-
-    def __init__(
-        self,
-        task: Any,
-        sentence_avg: bool,
-        label_smoothing: float,
-        ignore_prefix_size: int,
-        report_accuracy: bool,
-        seed: int,
-    ):
-        """Take fairseq's settings, by the names it looks for, and the seed of the training."""
-        super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
-        self._seed, self._task = seed, task
-        self._pad, self._unk = task.target_dictionary.pad(), task.target_dictionary.unk()
 
     def forward(self, model: Any, sample: dict[str, Any], reduce: bool = True) -> Any:
         """See fairseq. The sample size is the number of slots learned from."""
@@ -61,27 +39,28 @@ class DrafterCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[misc
         net_input = {key: sample["net_input"][key] for key in ("src_tokens", "src_lengths")}
         if not model.training:
             return self._loss(model(**net_input, blocks=blocks), targets, sample, reduce)
-        with dropout_of(sample["id"], self._seed, update), torch.no_grad():
+        with dropout_of(sample["id"], self.seed, update), torch.no_grad():
             guesses = model(**net_input, blocks=blocks).argmax(-1)  # (B, k)
-        hidden = targets != self._pad
+        hidden = targets != self.padding_idx
         wrong = ((guesses != targets) & hidden).sum(1)
-        counts = to_reveal(wrong, self._task.glancing_ratio(update))
-        shown = reveal(counts, hidden, sample["id"], self._seed, update)
-        with dropout_of(sample["id"], self._seed, update):
+        counts = to_reveal(wrong, self.task.glancing_ratio(update))
+        shown = reveal(counts, hidden, sample["id"], self.seed, update)
+        with dropout_of(sample["id"], self.seed, update):
             logits = model(**net_input, blocks=blocks.show(targets, shown))
-        return self._loss(logits, targets.masked_fill(shown, self._pad), sample, reduce)
+        return self._loss(logits, targets.masked_fill(shown, self.padding_idx), sample, reduce)
 
     def blocks(self, sample: dict[str, Any], k: int, update: int) -> tuple[Blocks, Tensor]:
         """Return slots after prefixes drawn for a batch, and what belongs there (B, k)."""
         targets = sample["target"]  # (B, T), with `</s>`
-        uniforms = keyed_uniforms(sample["id"], 1, self._seed + PREFIXES, update)[:, 0]
-        lengths = draw_prefixes(uniforms, (targets != self._pad).sum(1))
-        blocks = blocks_after(targets, lengths, int(lengths.max()), k, self._pad, self._unk)
-        return blocks, targets_after(targets, lengths, k, self._pad)
+        uniforms = keyed_uniforms(sample["id"], 1, self.seed + PREFIXES, update)[:, 0]
+        lengths = draw_prefixes(uniforms, (targets != self.padding_idx).sum(1))
+        pad, unk = self.padding_idx, self.task.target_dictionary.unk()
+        blocks = blocks_after(targets, lengths, int(lengths.max()), k, pad, unk)
+        return blocks, targets_after(targets, lengths, k, pad)
 
     def _loss(self, logits: Tensor, targets: Tensor, sample: dict[str, Any], reduce: bool) -> Any:
         loss, nll_loss = smoothed(self, logits, targets, reduce)
-        size = int((targets != self._pad).sum())
+        size = int((targets != self.padding_idx).sum())
         return loss, size, log_of(loss, nll_loss, size, targets, sample)
 
 

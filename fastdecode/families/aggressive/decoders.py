@@ -6,10 +6,10 @@ once an iteration, to learn how far each sentence has come.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.drafting import Batch, Drafter, Drafts, build_drafter
@@ -22,6 +22,7 @@ from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
+from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
 
@@ -80,12 +81,16 @@ class Front:
 
 def batch_of(sources: Sequence[Sequence[str]], words: Dictionary, device: torch.device) -> Batch:
     """Return sentences as tensors on `device`."""
-    ids = [torch.tensor([*map(words.index, tokens), words.eos()]) for tokens in sources]
-    padded = data_utils.collate_tokens(ids, words.pad()).to(device)
-    mask = None
-    if min(map(len, ids)) < padded.shape[1]:
-        mask = (padded != words.pad())[:, None, None]
-    return Batch(sources, padded, mask)
+    padded = end_sentences(sources, words).to(device)
+    return Batch(sources, padded, mask_of(padded, words, map(len, sources)))
+
+
+class Look(NamedTuple):
+    """What the verifier says of a draft, as `accept` takes it."""
+
+    drafts: Tensor  # (R, n)
+    logits: Tensor  # (R, n + 1, V), forbidden ones -inf
+    norms: Tensor  # (R, n + 1)
 
 
 class DraftAndVerify(Front):
@@ -133,6 +138,12 @@ class DraftAndVerify(Front):
         return blocks, blocks
 
     def _iteration(self, growth: Growth, checks: Checks, drafts: Drafts) -> Accepted:
+        return self._decide(self._look(growth, checks, drafts))
+
+    def _decide(self, look: Look) -> Accepted:
+        return accept(*look, self._row.beta, self._row.tau, self._rules)
+
+    def _look(self, growth: Growth, checks: Checks, drafts: Drafts) -> Look:
         prefixes, rules = growth.prefixes, self._rules
         most = min(growth.most, self._row.block or growth.most)
         proposed = drafts.propose(prefixes, most)  # (R, n)
@@ -143,7 +154,7 @@ class DraftAndVerify(Front):
         self._watch.lap("verify")
         norms = logits.logsumexp(-1)
         logits = rules.forbid(logits, prefixes.lengths, growth.limits, growth.near(tokens.shape[1]))
-        return accept(proposed, logits, norms, self._row.beta, self._row.tau, rules)
+        return Look(proposed, logits, norms)
 
 
 class DraftAlone(Front):

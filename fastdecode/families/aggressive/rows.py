@@ -2,12 +2,20 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
-from fastdecode.config.rows import DecoderRow, Name, Tier
+from fastdecode.config.rows import (
+    DecoderRow,
+    Engine,
+    MaxLengthExtra,
+    MaxLengthFactor,
+    MinLength,
+    Name,
+)
 from fastdecode.config.rows import System as AnySystem
 
 FAMILY = "aggressive"
+STATISTICS = ("traces",)
 
 
 class System(AnySystem):
@@ -49,6 +57,11 @@ class System(AnySystem):
         needed = self.kind == "drafter" and self.encoder != "random"
         return (self.verifier,) if needed and self.verifier else ()
 
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        """The verifier."""
+        return (self.verifier,) if self.verifier else ()
+
 
 class Decoder(DecoderRow):
     """Drafts that are verified."""
@@ -81,12 +94,10 @@ class Decoder(DecoderRow):
         description="of drafter and verifier: one after the other, at once in two threads or CUDA "
         "streams, or one for both, for a drafter trained with encoder: shared",
     )
-    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
-    max_len_b: NonNegativeInt = Field(10, description="see max_len_a; lengths count `</s>` not")
-    min_len: PositiveInt = Field(1, description="shortest output")
-    engine: Literal["eager", "fastdecode"] = Field(
-        "eager", description="fairseq's modules (tier reference) or the fast path (optimised)"
-    )
+    max_len_a: MaxLengthFactor = 1.2
+    max_len_b: MaxLengthExtra = 10
+    min_len: MinLength = 1
+    engine: Engine = "eager"
 
     @model_validator(mode="after")
     def _fits(self) -> "Decoder":
@@ -103,11 +114,6 @@ class Decoder(DecoderRow):
         if self.mode != "verify" and (self.verifier or self.encoders != "apart"):
             raise ValueError(f"mode: {self.mode} runs one model: leave verifier and encoders out")
         return self
-
-    @property
-    def tier(self) -> Tier:
-        """As for every family: eager mode is the reference."""
-        return "reference" if self.engine == "eager" else "optimised"
 
     @property
     def twin_key(self) -> dict[str, object]:

@@ -41,6 +41,10 @@ class CTranslate2Decoder:
         CTranslate2 takes as many threads as PyTorch has now. Raises UserError if the model or its
         precision is not for CTranslate2.
         """
+        if system.lengths is not None:
+            raise UserError(
+                "engine ctranslate2 holds no sentence of a batch to a length of its own"
+            )
         (model,) = system.models
         self._row, self._finish, self._watch = row, finish, watch
         self._longest = int(model.max_decoder_positions()) - 1

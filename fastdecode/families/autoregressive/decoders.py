@@ -17,7 +17,8 @@ def build(
 ) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     if row.engine == "fairseq":
-        return ReferenceDecoder(system.models, system.source, system.target, row, finish, watch)
+        words = system.source, system.target
+        return ReferenceDecoder(system.models, *words, row, finish, watch, system.lengths)
     if len(system.models) > 1:
         raise UserError(
             f"engine {row.engine} decodes one model, and these are {len(system.models)}: "

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from fairseq.data import data_utils
 from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.families.autoregressive.search import Beam, Found, Greedy, Rules, Search
+from fastdecode.framing import end_sentences, mask_of
+from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
@@ -44,8 +45,11 @@ class OptimisedDecoder:
         self._source, self._target = system.source, system.target
         self._finish, self._watch = finish, watch
         self._row = row
+        self._lengths = system.lengths
+        words = system.target
         self._rules = Rules(
-            row.beam, row.lenpen, row.min_len, system.target.eos(), system.target.pad()
+            *(row.beam, row.lenpen, row.min_len, words.eos(), words.pad()),
+            exact=system.lengths is not None,
         )
         self._device = next(model.parameters()).device
         self._longest = int(model.max_decoder_positions()) - 1
@@ -60,23 +64,15 @@ class OptimisedDecoder:
         search (all between), finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        lengths = torch.tensor([len(sentence) for sentence in ids])
-        padded = data_utils.collate_tokens(ids, self._source.pad()).to(self._device)  # (B, S)
-        mask = None  # of padding, where there is any
-        if int(lengths.min()) < padded.shape[1]:
-            mask = (padded != self._source.pad())[:, None, None]
-        limits = (self._row.max_len_a * lengths.double() + self._row.max_len_b).long()
-        limits = limits.clamp(self._row.min_len, self._longest).to(self._device)
+        padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
+        mask = mask_of(padded, self._source, map(len, sources))
+        most = limits(sources, self._row, self._lengths, self._longest).to(self._device)
         self._watch.lap("search")
         encoded = self._encoder(padded, mask)
         decoder = self._single if len(sources) == 1 else self._decoder
-        memory = decoder.begin(encoded, mask, self._row.beam, int(limits.max()) + 1)
+        memory = decoder.begin(encoded, mask, self._row.beam, int(most.max()) + 1)
         self._watch.lap("encode")
-        found = self._search(decoder, memory, limits)
+        found = self._search(decoder, memory, most)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

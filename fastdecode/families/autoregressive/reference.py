@@ -4,16 +4,45 @@ Tier `reference`. Greedy search is beam 1. An ensemble averages the models' prob
 """
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 import torch
-from fairseq.data import Dictionary, data_utils
+from fairseq.data import Dictionary
+from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
+from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.framing import end_sentences
+from fastdecode.limits import Lengths, limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
+
+
+class ExactBeamSearch(BeamSearch):  # type: ignore[misc]
+    """fairseq's beam search, held to a length for each sentence."""
+
+    lengths: Tensor
+    """(B), without `</s>`."""
+
+    def step(
+        self,
+        step: int,
+        lprobs: Tensor,
+        scores: Tensor,
+        prev_output_tokens: Tensor | None = None,
+        original_batch_idxs: Tensor | None = None,
+    ) -> Any:
+        """See fairseq; `lprobs` (B', K, V) are those of the sentences that are not done."""
+        left = self.lengths[original_batch_idxs] - step  # (B')
+        lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
+        ending = left == 0
+        if bool(ending.any()):
+            others = torch.arange(lprobs.shape[-1], device=lprobs.device) != self.eos
+            lprobs[ending] = lprobs[ending].masked_fill(others, -inf)
+        return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
 
 
 class ReferenceDecoder:
@@ -27,8 +56,14 @@ class ReferenceDecoder:
         settings: Decoder,
         finish: Callable[[list[str]], str],
         watch: Stopwatch,
+        lengths: Lengths | None = None,
     ):
-        """Decode with `models` (one, or an ensemble); `finish` turns tokens into text."""
+        """Decode with `models` (one, or an ensemble); `finish` turns tokens into text.
+
+        Translations are held to `lengths`, if there are any.
+        """
+        self._row, self._lengths = settings, lengths
+        self._longest = min(int(model.max_decoder_positions()) for model in models) - 1
         self._source, self._target, self._finish, self._watch = source, target, finish, watch
         self.bytes_per_pass = sum(map(bytes_per_pass, models))
         self._device = next(models[0].parameters()).device
@@ -39,7 +74,8 @@ class ReferenceDecoder:
             len_penalty=settings.lenpen,
             max_len_a=settings.max_len_a,
             max_len_b=settings.max_len_b,
-            min_len=settings.min_len,
+            min_len=settings.min_len if lengths is None else 1,
+            search_strategy=None if lengths is None else ExactBeamSearch(target),
         )
         self._time_stages(self._generator.model)
 
@@ -72,15 +108,16 @@ class ReferenceDecoder:
         Stages: encode, decode (the decoder's passes), search (all between), finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        padded = data_utils.collate_tokens(ids, self._source.pad(), left_pad=True)  # (B, S)
+        padded = end_sentences(sources, self._source, left_pad=True)  # (B, S)
+        lengths = [len(tokens) + 1 for tokens in sources]
         net_input = {
             "src_tokens": padded.to(self._device),
-            "src_lengths": torch.tensor([len(i) for i in ids], device=self._device),
+            "src_lengths": torch.tensor(lengths, device=self._device),
         }
+        if self._lengths is not None:
+            most = limits(sources, self._row, self._lengths, self._longest).to(self._device)
+            self._generator.search.lengths = most
+            self._generator.max_len_a, self._generator.max_len_b = 0, int(most.max())
         finished = self._generator.generate([], {"net_input": net_input})
         self._watch.lap("search")
         translations = [self._translation(hypotheses) for hypotheses in finished]

@@ -2,9 +2,17 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from fastdecode.config.rows import DecoderRow, System, Tier
+from fastdecode.config.rows import (
+    Beam,
+    DecoderRow,
+    LengthPenalty,
+    MaxLengthExtra,
+    MaxLengthFactor,
+    MinLength,
+    System,
+)
 
 __all__ = ["STATISTICS", "Decoder", "System"]
 STATISTICS = ("samples",)
@@ -13,11 +21,11 @@ STATISTICS = ("samples",)
 class Decoder(DecoderRow):
     """Left-to-right search."""
 
-    beam: PositiveInt = Field(5, description="beam width; 1 = greedy")
-    lenpen: float = Field(1.0, description="exponent of the length in the normalised score")
-    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
-    max_len_b: NonNegativeInt = Field(10, description="see max_len_a; lengths count `</s>` not")
-    min_len: PositiveInt = Field(1, description="shortest output")
+    beam: Beam = 5
+    lenpen: LengthPenalty = 1.0
+    max_len_a: MaxLengthFactor = 1.2
+    max_len_b: MaxLengthExtra = 10
+    min_len: MinLength = 1
     engine: Literal["fairseq", "fastdecode", "ctranslate2"] = Field(
         "fairseq",
         description="who searches: fairseq (tier reference), this project's fast path or "
@@ -32,9 +40,9 @@ class Decoder(DecoderRow):
         return self
 
     @property
-    def tier(self) -> Tier:
-        """The papers timed fairseq's search."""
-        return "reference" if self.engine == "fairseq" else "optimised"
+    def exact(self) -> bool:
+        """CTranslate2 holds a whole batch to one length only."""
+        return self.engine != "ctranslate2"
 
     @property
     def twin_key(self) -> dict[str, object]:

@@ -22,16 +22,20 @@ class Rules:
     min_len: int  # without </s>
     eos: int
     pad: int
+    exact: bool = False  # whether every sentence has to reach its limit
 
     def forbid(self, logits: Tensor, step: int, limits: Tensor, first_limit: int) -> Tensor:
         """Return `logits` (B, …, V) with -inf at the tokens that may not come at `step`.
 
-        That is padding, `</s>` before min_len, and all else at a sentence's limit; `first_limit` is
-        the lowest of the `limits` (B), each at least min_len.
+        That is padding, `</s>` before min_len (before the limit if `exact`), and all else at a
+        sentence's limit; `first_limit` is the lowest of the `limits` (B), each at least min_len.
         """
         logits[..., self.pad] = -inf
-        if step < self.min_len:
+        if step < (first_limit if self.exact else self.min_len):
             logits[..., self.eos] = -inf
+        elif self.exact:
+            early = (limits > step).view(-1, *[1] * (logits.dim() - 2))
+            logits[..., self.eos].masked_fill_(early, -inf)
         if step >= first_limit:
             others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
             over = (limits <= step).view(-1, *[1] * (logits.dim() - 1))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from fairseq.data import data_utils
 from torch import Tensor
 
 from fastdecode.errors import UserError
@@ -12,6 +11,8 @@ from fastdecode.families.bidirectional.engines import Steps, eager, fast
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
 from fastdecode.families.bidirectional.search import Found, Rules, Search
+from fastdecode.framing import end_sentences
+from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
@@ -43,8 +44,10 @@ class FoldedDecoder:
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch
         words = system.target
+        self._lengths = system.lengths
         self._rules = Rules(
-            self._fold.size, row.beam, row.lenpen, row.min_len, words.eos(), words.pad()
+            *(self._fold.size, row.beam, row.lenpen, row.min_len, words.eos(), words.pad()),
+            exact=system.lengths is not None,
         )
         self._device = next(model.parameters()).device
         whole_groups = int(model.max_decoder_positions()) // self._fold.size
@@ -61,19 +64,14 @@ class FoldedDecoder:
         finish.
         """
         self._watch.start()
-        ids = [
-            torch.tensor([*map(self._source.index, tokens), self._source.eos()])
-            for tokens in sources
-        ]
-        lengths = torch.tensor([len(sentence) for sentence in ids])
-        padded = data_utils.collate_tokens(ids, self._source.pad()).to(self._device)  # (B, S)
-        limits = (self._row.max_len_a * lengths.double() + self._row.max_len_b).long()
-        limits = limits.clamp(self._row.min_len, self._longest)
-        slots = self._fold.slots(int(limits.max()))
+        lengths = torch.tensor([len(tokens) + 1 for tokens in sources])
+        padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
+        most = limits(sources, self._row, self._lengths, self._longest)
+        slots = self._fold.slots(int(most.max()))
         self._watch.lap("search")
         steps = self._begin(padded, lengths, self._row.beam, slots)
         self._watch.lap("encode")
-        found = self._search(steps, limits.to(self._device))
+        found = self._search(steps, most.to(self._device))
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

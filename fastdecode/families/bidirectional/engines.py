@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.framing import mask_of
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
@@ -110,12 +111,9 @@ def fast(system: "System") -> Begin:
     single = decoder
     if system.device == "cuda":  # idle between the kernels of one sentence's steps
         single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
-    pad = system.source.pad()
 
     def begin(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
-        mask = None  # of padding, where there is any
-        if int(lengths.min()) < sources.shape[1]:
-            mask = (sources != pad)[:, None, None]
+        mask = mask_of(sources, system.source, lengths.tolist())
         chosen = single if len(sources) == 1 else decoder
         return FastSteps(chosen, chosen.begin(encoder(sources, mask), mask, rows, slots))
 

@@ -71,7 +71,7 @@ def _allowed(group: Distributions, written: int, rules: Rules, limit: int) -> Di
 
     def barred(token: int, slot: int) -> bool:
         if token == rules.eod:
-            return slot < rules.min_len
+            return slot < (limit if rules.exact else rules.min_len)
         return token == rules.pad or slot >= limit
 
     return [

@@ -2,12 +2,20 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field
 
-from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import (
+    Beam,
+    DecoderRow,
+    Engine,
+    LengthPenalty,
+    MaxLengthExtra,
+    MaxLengthFactor,
+    MinLength,
+)
 from fastdecode.config.rows import System as AnySystem
 
-STATISTICS = ("masks", "steps")
+STATISTICS = ("losses", "masks", "steps")
 
 
 class System(AnySystem):
@@ -28,23 +36,14 @@ class System(AnySystem):
 class Decoder(DecoderRow):
     """Beam search over groups of tokens."""
 
-    beam: PositiveInt = Field(5, description="beam width; 1 = greedy")
-    lenpen: float = Field(1.0, description="exponent of the length in the normalised score")
-    max_len_a: float = Field(1.2, ge=0, description="longest output = a · source length + b")
-    max_len_b: NonNegativeInt = Field(10, description="see max_len_a; lengths count `</s>` not")
-    min_len: PositiveInt = Field(1, description="shortest output")
-    engine: Literal["eager", "fastdecode"] = Field(
-        "eager",
-        description="fairseq's modules in plain PyTorch (tier reference) or this project's fast "
-        "path (tier optimised)",
-    )
+    beam: Beam = 5
+    lenpen: LengthPenalty = 1.0
+    max_len_a: MaxLengthFactor = 1.2
+    max_len_b: MaxLengthExtra = 10
+    min_len: MinLength = 1
+    engine: Engine = "eager"
 
     @property
-    def tier(self) -> Tier:
-        """As for every family: eager mode is the reference."""
-        return "reference" if self.engine == "eager" else "optimised"
-
-    @property
-    def twin_key(self) -> dict[str, object]:
-        """All but the engine."""
-        return self.model_dump(exclude={"engine"})
+    def exact(self) -> bool:
+        """Both engines can."""
+        return True

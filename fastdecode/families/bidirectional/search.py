@@ -37,16 +37,19 @@ class Rules:
     min_len: int  # without EOD
     eod: int
     pad: int
+    exact: bool = False  # whether every sentence has to reach its limit
 
     def forbid(self, logits: Tensor, slot: int, limits: Tensor, first_limit: int) -> None:
         """Put -inf into `logits` (B, W, V) of a slot at the tokens that may not stand there.
 
-        That is padding, EOD before min_len, and all else from a sentence's limit on; `first_limit`
-        is the lowest of the `limits` (B), each at least min_len.
+        That is padding, EOD before min_len (before the limit if `exact`), and all else from a
+        sentence's limit on; `first_limit` is the lowest of the `limits` (B), each at least min_len.
         """
         logits[..., self.pad] = -inf
-        if slot < self.min_len:
+        if slot < (first_limit if self.exact else self.min_len):
             logits[..., self.eod] = -inf
+        elif self.exact:
+            logits[..., self.eod].masked_fill_((limits > slot)[:, None], -inf)
         if slot >= first_limit:
             others = torch.arange(logits.shape[-1], device=logits.device) != self.eod
             logits.masked_fill_((limits <= slot)[:, None, None] & others, -inf)

@@ -1,14 +1,21 @@
 """What is shown of a bidirectional system beside its translations.
 
-Imamura and Sumita (2020): `masks` is for figure 1, `steps` for figure 2.
+Imamura and Sumita (2020): `masks` is for figure 1, `steps` for figure 2. `losses` says where the
+order of writing costs likelihood: compare those of two systems.
 """
 
+from collections import defaultdict
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
 
 from fastdecode.errors import UserError
 from fastdecode.families.bidirectional.folding import Fold
 from fastdecode.families.bidirectional.model import FoldedModel, group_mask
 from fastdecode.measure.statistic import Split, Statistic
+from fastdecode.progress import track
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -56,6 +63,73 @@ def steps(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
+def losses(system: "System", split: Split) -> dict[str, Any]:
+    """Return how unlikely the references are, as a whole and token by token, in nats.
+
+    Tokens are told apart by half and by how many pairs of places lie between them and the middle,
+    whatever order they are written in: so that systems can be compared.
+
+    Raises UserError if no line fits into the model.
+    """
+    fold = _fold(system)
+    lines = split.readable(system, "real")
+    if not lines:
+        raise UserError("no line of the split has words that fit into the model: nothing to score")
+    sentences, tokens, ends = [], defaultdict(list), []
+    for number in track(lines, "losses", "lines", total=len(lines)):
+        reference = split.references["real"][number]
+        scores = token_scores(system, fold, split.sources[number], reference).tolist()
+        ends.append(-scores.pop())
+        sentences.append(-sum(scores) + ends[-1])
+        for place, score in enumerate(scores):
+            tokens[_half(place, len(scores))].append(-score)
+    return {
+        "definition": "mean negative log-likelihood of the references, in nats; sentence: of all "
+        "their tokens and of the first EOD, for a second one behind it is forced; end: of this "
+        "EOD; tokens: of each, by half (the middle one of an odd number is of the first) and "
+        "distance, the number of pairs of places between it and the middle",
+        "lines": len(lines),
+        "sentence": fmean(sentences),
+        "end": fmean(ends),
+        "tokens": [
+            {"half": half, "distance": distance, "count": len(found), "loss": fmean(found)}
+            for (half, distance), found in sorted(tokens.items())
+        ],
+    }
+
+
+def _half(place: int, length: int) -> tuple[str, int]:
+    """Return the half that a place is in, and how many pairs lie between it and the middle."""
+    mirrored = length - 1 - place
+    half = "first" if place <= mirrored else "second"
+    return half, (length - 1) // 2 - min(place, mirrored)
+
+
+@torch.inference_mode()
+def token_scores(system: "System", fold: Fold, source: list[str], reference: list[str]) -> Tensor:
+    """Return (n + 1), the log-probability of each token of a reference, and of the first EOD.
+
+    Every token is given all that is written before its group.
+    """
+    (model,) = system.models
+    device = next(model.parameters()).device
+
+    def numbers(words: Any, line: list[str]) -> Tensor:
+        return torch.tensor([[*map(words.index, line), words.eos()]], device=device)  # (1, n + 1)
+
+    pad, length = system.target.pad(), len(reference)
+    read, target = numbers(system.source, source), numbers(system.target, reference)
+    folded = fold.fold(target, pad)  # (1, T)
+    inputs = fold.inputs(folded, model.first, pad)
+    logits, *_ = model(read, torch.tensor([read.shape[1]], device=device), inputs)  # (1, T, V)
+    slots = length + 1  # a second EOD is forced
+    columns = fold.columns(torch.tensor([length], device=device), blank=length)[0, :slots]
+    scores = logits[0, :slots].double().log_softmax(-1)
+    found: Tensor = scores.new_empty(slots)
+    found[columns] = scores.gather(1, folded[0, :slots, None])[:, 0]
+    return found
+
+
 def written(fold: Fold, tokens: list[str]) -> list[list[tuple[str, int | None]]]:
     """Return the groups of a translation: each token with its place in it; an EOD has None."""
     slots: list[tuple[str, int | None]] = [("</s>", None)] * fold.slots(len(tokens))
@@ -70,4 +144,4 @@ def _fold(system: "System") -> Fold:
     return model.fold
 
 
-STATISTICS: dict[str, Statistic] = {"masks": masks, "steps": steps}
+STATISTICS: dict[str, Statistic] = {"losses": losses, "masks": masks, "steps": steps}

@@ -19,7 +19,7 @@ from fastdecode.families.dag.sample import NUCLEUS, sample
 from fastdecode.families.dag.vertices import Vertices
 from fastdecode.families.dag.viterbi import viterbi
 from fastdecode.families.dag.walk import walk
-from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.framing import blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
@@ -80,8 +80,11 @@ class GraphDecoder:
         sizes = self._model.sizes(lengths)
         vertices = blank_slots(sizes, self._target)
         if self._vertices:
-            even = len({len(tokens) for tokens in sources}) == 1
-            parts, links = self._run_packed(padded, vertices, sizes, even)
+            masks = (
+                mask_of(padded, self._source, map(len, sources)),
+                mask_of(vertices, self._target, map(len, sources)),
+            )
+            parts, links = self._run_packed(padded, vertices, sizes, *masks)
         else:
             parts, links = self._run_eager(padded, lengths, vertices, sizes)
         graph = self._shortlist.read(parts, links, sizes)
@@ -101,13 +104,14 @@ class GraphDecoder:
         return [logits.flatten(0, 1)], links
 
     def _run_packed(
-        self, padded: Tensor, vertices: Tensor, sizes: Tensor, even: bool
+        self,
+        padded: Tensor,
+        vertices: Tensor,
+        sizes: Tensor,
+        mask: Tensor | None,
+        own_mask: Tensor | None,
     ) -> tuple[Iterable[Tensor], Tensor]:
         assert self._vertices
-        mask = own_mask = None  # of padding, where there is any
-        if not even:
-            mask = (padded != self._source.pad())[:, None, None]
-            own_mask = (vertices != self._target.pad())[:, None, None]
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
         return self._vertices(vertices, sizes, own_mask, encoded, mask)

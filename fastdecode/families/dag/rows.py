@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from fastdecode.config.rows import Assets, DecoderRow, Tier
+from fastdecode.config.rows import Assets, DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
 STATISTICS = ("accuracy", "samples", "graphs", "assignment", "vertices")
@@ -78,22 +78,10 @@ class Decoder(DecoderRow):
     merge: bool = Field(
         False, description="keep one of equal neighbouring tokens (the authors' code)"
     )
-    engine: Literal["eager", "fastdecode"] = Field(
-        "eager", description="fairseq's modules (tier reference) or the fast path (tier optimised)"
-    )
-
-    @property
-    def tier(self) -> Tier:
-        """As for every family: eager mode is the reference."""
-        return "reference" if self.engine == "eager" else "optimised"
+    engine: Engine = "eager"
 
     @property
     def assets(self) -> Assets | None:
         """The language model, where it is asked."""
         asked = self.search == "beam" and self.lm_weight > 0
         return ("lm", (LANGUAGE_MODEL,)) if asked else None
-
-    @property
-    def twin_key(self) -> dict[str, object]:
-        """All but the engine."""
-        return self.model_dump(exclude={"engine"})

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from fairseq.data import data_utils
 
 from fastdecode.errors import UserError
 from fastdecode.families.lattice.candidates import Candidates
@@ -19,6 +18,7 @@ from fastdecode.families.lattice.scan import scan
 from fastdecode.families.lattice.scorer import Scorer
 from fastdecode.families.lattice.tables import open_tables
 from fastdecode.families.lattice.viterbi import viterbi
+from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
@@ -80,11 +80,8 @@ class LatticeDecoder:
         candidates, _ = self._candidates.batch(ids, slots, self._row.k)
         self._watch.lap("candidates")
 
-        ended = [torch.tensor([*sentence, self._source.eos()]) for sentence in ids]
-        padded = data_utils.collate_tokens(ended, self._source.pad()).to(self._device)  # (B, S)
-        mask = None
-        if min(map(len, ended)) < padded.shape[1]:
-            mask = (padded != self._source.pad())[:, None, None]
+        padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
+        mask = mask_of(padded, self._source, map(len, sources))
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
         first, edges = self._scorer(candidates, encoded, mask, bounds)

@@ -4,11 +4,12 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
 ASSETS = ("counts", ("tables", "lengths.json"))
 STATISTICS = ("recall", "ranks")
+AGAINST_TEACHER = ("recall",)
 
 
 class System(AnySystem):
@@ -31,9 +32,7 @@ class Decoder(DecoderRow):
     search: Literal["viterbi", "scan"] = Field(
         "viterbi", description="slot by slot, or as a max-plus scan of depth O(log T)"
     )
-    engine: Literal["eager", "fastdecode"] = Field(
-        "eager", description="plain PyTorch (tier reference) or the fast path (tier optimised)"
-    )
+    engine: Engine = "eager"
 
     bf16: bool = Field(
         False, description="the scorer's large products in bfloat16; needs engine: fastdecode, CPU"
@@ -44,11 +43,6 @@ class Decoder(DecoderRow):
         if self.bf16 and self.engine != "fastdecode":
             raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
         return self
-
-    @property
-    def tier(self) -> Tier:
-        """As for every family: eager mode is the reference."""
-        return "reference" if self.engine == "eager" else "optimised"
 
     @property
     def twin_key(self) -> dict[str, object]:

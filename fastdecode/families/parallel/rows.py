@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from fastdecode.config.rows import DecoderRow, Tier
+from fastdecode.config.rows import DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
 STATISTICS = ("recall", "accuracy", "samples", "slots")
+AGAINST_TEACHER = ("recall",)
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
@@ -62,10 +63,7 @@ class Decoder(DecoderRow):
         "one of highest mean log-probability wins",
     )
     merge: bool = Field(False, description="argmax: keep one of equal neighbouring tokens")
-    engine: Literal["eager", "fastdecode"] = Field(
-        "eager",
-        description="fairseq's model in plain PyTorch (tier reference), or ours (tier optimised)",
-    )
+    engine: Engine = "eager"
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "Decoder":
@@ -81,13 +79,3 @@ class Decoder(DecoderRow):
         """Tell whether the system learned what this search looks for."""
         assert isinstance(system, System)
         return SEARCHES[system.kind] == self.search
-
-    @property
-    def tier(self) -> Tier:
-        """As for every family: eager mode is the reference."""
-        return "reference" if self.engine == "eager" else "optimised"
-
-    @property
-    def twin_key(self) -> dict[str, object]:
-        """All but the engine."""
-        return self.model_dump(exclude={"engine"})

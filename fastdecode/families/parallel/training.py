@@ -33,6 +33,9 @@ class Recipe:
 # are sines, as in all systems.
 LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
 BERT = ("--apply-bert-init",)
+# BERT's weights are as small at any width. In narrow models they pass next to nothing on, and where
+# the source is not copied either, nothing is learnt of it: cmlm at width 64, 12 epochs, BLEU 0.3.
+NARROW = 256
 COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
 SLOTS = (*COPY, *LENGTH, *BERT)
 POSITIONS = 1024  # of a source, with its frame
@@ -51,9 +54,12 @@ def arguments(job: "Job") -> list[str]:
     kind = job.options["kind"]
     recipe = RECIPES[kind]
     smoothing = ["--label-smoothing", str(job.settings.label_smoothing)]
+    options = recipe.options
+    if job.architecture.width < NARROW and "--src-embedding-copy" not in options:
+        options = tuple(option for option in options if option not in BERT)
     return [
         *model_arguments(job.architecture, job.joint, recipe.architecture),
-        *recipe.options,
+        *options,
         *(_upsampling(job.options["upsample"] or 2) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),
         *(_glancing(*(job.options["glance"] or (0.5, 0.3))) if "glat" in kind else []),

@@ -9,7 +9,8 @@ from typing import Any
 from fastdecode.config.papers import OURS, OVER, SD, Artifact
 from fastdecode.report.artifacts.sheet import Sheet
 
-DISTURBED, LETTERS = "†", "ᵃᵇᶜᵈ"  # marks: a time of a busy machine; BLEU tested against a row
+# marks: a time of a busy machine; one of random weights; BLEU tested against a row
+DISTURBED, RANDOM, LETTERS = "†", "‡", "ᵃᵇᶜᵈ"
 LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")

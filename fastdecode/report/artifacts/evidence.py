@@ -31,8 +31,12 @@ class Part:
     """target/system/decoder → all of which the one that is best on `valid` stands in its place."""
     comparisons: Sequence[Mapping[str, Any]] = ()
     """Tests of fastdecode.measure.significance, each with its `baseline`."""
+    subwords: Mapping[str, Any] | None = None
+    """The dataset's vocabulary and line lengths: a document of measure_subwords."""
     stages: Path | None = None
     """The stages of every timed sentence, reference tier, fewest threads."""
+    samples: Mapping[str, Path] = field(default_factory=dict)
+    """By tier: the times of every sentence timed alone, fewest threads."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,10 @@ class Evidence:
         """Return the stages of every timed sentence. Raises UserError if there are none."""
         path = self.parts[dataset].stages
         return read_stages(path) if path else pd.DataFrame()
+
+    def samples(self, dataset: str, tier: str) -> pd.DataFrame:
+        """Return the times of every sentence timed alone. Raises UserError if there are none."""
+        return read_samples(self.parts[dataset].samples[tier])
 
 
 def read_stages(path: Path) -> pd.DataFrame:

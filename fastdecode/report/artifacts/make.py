@@ -1,7 +1,8 @@
 """Opens the function of an artifact: a module below fastdecode/report.
 
-A table's module has `cells(evidence)` and `printed(name, artifact, cells)`; a figure's has
-`points(evidence)` and `draw(name, artifact, points, pictures)`.
+A table's module has `cells(evidence)` and `printed(name, artifact, cells)`, one that is a page of
+HTML, too, `page(name, artifact, cells)`; a figure's has `points(evidence)` and `draw(name,
+artifact, points, pictures)`.
 """
 
 from importlib import import_module
@@ -30,6 +31,12 @@ def tabulate(name: str, artifact: Artifact, csv: Path) -> Table:
     """Return the printed table of such a CSV."""
     table: Table = _module(artifact).printed(name, artifact, CELLS.read(csv))
     return table
+
+
+def page(name: str, artifact: Artifact, csv: Path) -> str:
+    """Return the page of such a CSV."""
+    text: str = _module(artifact).page(name, artifact, CELLS.read(csv))
+    return text
 
 
 def draw(name: str, artifact: Artifact, csv: Path, pictures: tuple[Path, Path]) -> None:

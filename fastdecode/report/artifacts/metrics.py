@@ -11,7 +11,7 @@ class Metric:
     heading: str
     form: str
     tidy: str
-    kind: Literal["quality", "speed", "ratio"] = "quality"
+    kind: Literal["quality", "speed", "ratio", "stages"] = "quality"
     scenario: str = ""  # of a speed
     inverse: bool = False  # of a ratio: more is faster
 
@@ -35,6 +35,9 @@ METRICS = {
     "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
     ),
+    # of the stages that a row names: aggressive.modules
+    "module_time": Metric("ms", "{:.2f}", "latency_stage", "stages", "S1"),
+    "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1"),
     "tokens_ratio": Metric(
         "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
     ),

@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import AT, Artifact, entry_of
+from fastdecode.config.papers import AT, Artifact, entry_of, trained
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, RANDOM, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import only
@@ -126,7 +126,7 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "marks": DISTURBED if disturbed else "",
+        "marks": (DISTURBED if disturbed else "") + ("" if trained(entry) else RANDOM),
         "commit": best["commit"],
     }
 
@@ -144,6 +144,16 @@ def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
             raise UserError(f"{name} was not scored on {part.valid}, by which it may be chosen")
         scores[name] = fmean(values)
     return max(scores, key=lambda name: scores[name]) if scores else entry
+
+
+def clocked(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
+    """Return how target/system/decoder was timed, one sentence at a time, with fewest threads."""
+    target, system, decoder = entry.split("/")
+    rows = tidy[(tidy["dataset"] == dataset) & (tidy["metric"] == "latency_median")]
+    rows = rows[(rows["target"] == target) & (rows["system"] == system)]
+    rows = rows[(rows["decoder"] == decoder) & (rows["scenario"] == "S1")]
+    rows = rows[rows["threads"] == min(rows["threads"], key=int)]
+    return {name: only(rows, name) for name in ("tier", "threads", "precision", "device", "commit")}
 
 
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:

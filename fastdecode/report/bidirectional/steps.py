@@ -12,6 +12,7 @@ from fastdecode.report.canvas import COLOURS, canvas
 
 SOURCE, TARGET = "source", "written"
 ROW = 0.38  # inches: a step
+MARGIN = 3  # characters between two tokens, with their frames
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
@@ -39,7 +40,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
-    """Draw a row for each step: the tokens it writes framed, those before it grey."""
+    """Draw a row for each step: the tokens it writes framed, those before it grey.
+
+    A place is as wide as its token, so that long neighbours do not touch.
+    """
     datasets = list(points["dataset"].unique())
     steps = int(points["y"].max())
     with canvas(1.2 + ROW * (steps + 1) * len(datasets), *pictures) as figure:
@@ -47,19 +51,21 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         for panel, dataset in zip(panels, datasets, strict=True):
             here = points[points["dataset"] == dataset]
             written = here[here["series"] == TARGET]
+            centres, width = _places(written)
             source = " ".join(here[here["series"] == SOURCE].sort_values("x")["label"])
             for token in written.to_dict("records"):
+                x = centres[token["x"]]
                 panel.text(
-                    *(token["x"], token["y"], token["label"]),
+                    *(x, token["y"], token["label"]),
                     **{"ha": "center", "va": "center", "size": "small"},
                     bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": COLOURS[1]},
                 )
                 for later in range(int(token["y"]) + 1, int(written["y"].max()) + 1):
                     panel.text(
-                        *(token["x"], later, token["label"]),
+                        *(x, later, token["label"]),
                         **{"ha": "center", "va": "center", "size": "small", "color": "0.6"},
                     )
-            panel.set_xlim(0.4, written["x"].max() + 0.6)
+            panel.set_xlim(0, width)
             panel.set_ylim(written["y"].max() + 0.6, 0.4)
             panel.set_yticks(range(1, int(written["y"].max()) + 1))
             panel.set(title=f"{dataset}: {source}", ylabel=artifact.axes["y"])
@@ -68,3 +74,11 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.spines[["top", "right", "bottom"]].set_visible(False)
         panels[-1].set_xlabel(artifact.axes["x"])
         figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+
+
+def _places(written: pd.DataFrame) -> tuple[dict[float, float], float]:
+    """Return the centre of each place and where the last one ends, in characters."""
+    widths = written.groupby("x")["label"].agg(lambda labels: labels.str.len().max() + MARGIN)
+    ends = widths.cumsum()
+    centres = dict(zip(widths.index, ends - widths / 2, strict=True))
+    return centres, float(ends.max())

@@ -11,9 +11,9 @@ from fastdecode.errors import UserError
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.rows import clocked
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
 from fastdecode.report.latency_numbers import bucket_of
-from fastdecode.report.tables import only
 
 LENGTHS = "lines"  # panel of the histogram
 TIMES = "times"
@@ -33,7 +33,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
             raise UserError(f"{dataset}: the stages of {entry} were not timed")
         stages = stages.assign(**bucket_of(stages["tokens"]))
         same = {"dataset": dataset, "source": "ours", "what": entry, "split": part.timed}
-        same |= _setting(evidence.tidy, dataset, entry)
+        same |= clocked(evidence.tidy, dataset, entry)
         for _, bucket in stages.groupby("shortest"):
             sentences = bucket.drop_duplicates(["line", "repeat"])
             shortest, longest = (int(bucket[name].iloc[0]) for name in ("shortest", "longest"))
@@ -44,15 +44,6 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 mean = times.sum() / len(sentences)
                 lines.append({**place, "panel": TIMES, "series": stage, "y": mean, "n": count})
     return POINTS.frame(lines)
-
-
-def _setting(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
-    target, system, decoder = entry.split("/")
-    rows = tidy[(tidy["dataset"] == dataset) & (tidy["metric"] == "latency_median")]
-    rows = rows[(rows["target"] == target) & (rows["system"] == system)]
-    rows = rows[(rows["decoder"] == decoder) & (rows["scenario"] == "S1")]
-    rows = rows[rows["threads"] == min(rows["threads"], key=int)]
-    return {name: only(rows, name) for name in ("tier", "threads", "precision", "device", "commit")}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:

@@ -10,6 +10,7 @@ import torch
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
+from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.translation import Translation
 
@@ -48,6 +49,25 @@ def test_it_ends_no_sooner_than_told(dice: System, ragged: Sentences, beam: int)
     for one, other in zip(decoder(dice, **settings)(ragged), theirs, strict=True):
         assert_same(one, other)
         assert 5 <= len(one.tokens) <= 12
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_lengths_are_held_sentence_by_sentence(dice: System, ragged: Sentences, beam: int) -> None:
+    asked = [1 + 5 * number % 12 for number in range(len(ragged))]
+    held = replace(dice, lengths=Lengths(zip(ragged, asked, strict=True)))
+    theirs = decoder(held, "fairseq", beam=beam)(ragged)
+    for ours, other, sentence in zip(decoder(held, beam=beam)(ragged), theirs, ragged, strict=True):
+        assert_same(ours, other)
+        length = held.lengths[sentence]  # type: ignore[index]
+        assert (len(ours.tokens), ours.passes) == (length, length + 1)
+        assert_same(ours, decoder(held, "fairseq", beam=beam)([sentence])[0])
+    assert len({len(translation.tokens) for translation in theirs}) > 8
+
+
+def test_ctranslate2_holds_no_lengths(dice: System) -> None:
+    held = replace(dice, lengths=Lengths([]))
+    with pytest.raises(UserError, match="holds no sentence of a batch to a length of its own"):
+        decoder(held, "ctranslate2")
 
 
 @pytest.mark.parametrize("beam", [1, 5])

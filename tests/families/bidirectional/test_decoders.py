@@ -13,6 +13,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.naive import translate
 from fastdecode.families.bidirectional.search import Rules
+from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.translation import Translation
@@ -56,6 +57,26 @@ def test_they_write_what_the_naive_twin_writes(order: Order, beam: int, ragged: 
         for ours, theirs in zip(translations, expected, strict=True):
             assert_same(ours, theirs)
     assert len({len(translation.tokens) for translation in expected}) > 2
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("order", ["bidirectional", "r2l"])
+def test_lengths_are_held_sentence_by_sentence(order: Order, beam: int, ragged: Sentences) -> None:
+    system = untrained(order)
+    (model,) = system.models
+    asked = [1 + 5 * number % 12 for number in range(len(ragged))]
+    held = replace(system, lengths=Lengths(zip(ragged, asked, strict=True)))
+    batches = [decoder(held, engine, beam=beam)(ragged) for engine in ENGINES]
+    for ours, fast, sentence in zip(*batches, ragged, strict=True):
+        assert_same(fast, ours)
+        length = held.lengths[sentence]  # type: ignore[index]
+        rules = Rules(model.fold.size, beam, 1.0, min_len=1, eod=2, pad=1, exact=True)
+        source = [*map(system.source.index, sentence), system.source.eos()]
+        ids, score, passes = translate(model, source, rules, length)
+        assert (len(ours.tokens), ours.passes) == (length, length // model.fold.size + 1)
+        assert ours.tokens == [system.target[i] for i in ids] and ours.passes == passes
+        assert ours.score == pytest.approx(score, abs=1e-9)
+    assert len(set(asked)) > 8
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -5,10 +5,17 @@ from hypothesis import strategies as st
 from fastdecode.errors import UserError
 from fastdecode.families import statistics
 from fastdecode.families.bidirectional import statistics as statistics_module
-from fastdecode.families.bidirectional.folding import Fold
-from fastdecode.families.bidirectional.statistics import STATISTICS, masks, steps, written
+from fastdecode.families.bidirectional.folding import Fold, Order
+from fastdecode.families.bidirectional.statistics import (
+    STATISTICS,
+    losses,
+    masks,
+    steps,
+    token_scores,
+    written,
+)
 from fastdecode.measure.statistic import Split
-from tests.families.bidirectional.conftest import untrained
+from tests.families.bidirectional.conftest import ORDERS, untrained
 
 
 def test_the_room_names_its_statistics() -> None:
@@ -32,6 +39,35 @@ def test_every_token_is_written_once(order: str, length: int) -> None:
     slots = [slot for group in written(Fold(order), tokens) for slot in group]  # type: ignore[arg-type]
     assert sorted(place for _, place in slots if place is not None) == list(range(length))
     assert all(token == str(place) for token, place in slots if place is not None)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.usefixtures("fairseq_in_full_precision")
+def test_tokens_score_what_the_search_adds_up(order: Order, ragged: list[list[str]]) -> None:
+    system = untrained(order)
+    decoder = system.decoder("bidirectional", {"beam": 1, "lenpen": 0.0}, " ".join)
+    for source in ragged:
+        (translation,) = decoder([source])
+        scores = token_scores(system, Fold(order), source, translation.tokens)
+        assert len(scores) == len(translation.tokens) + 1
+        if len(translation.tokens) < 1.2 * (len(source) + 1) + 8:  # not cut at the limit
+            assert float(scores.sum()) == pytest.approx(translation.score, abs=1e-6)
+
+
+def test_losses_are_told_apart_by_distance_from_the_middle(ragged: list[list[str]]) -> None:
+    system = untrained()
+    found = losses(system, Split([ragged[0], ragged[1]], {"real": [list("abcde"), list("wxyz")]}))
+    places = {(row["half"], row["distance"]): row for row in found["tokens"]}
+    assert {key: row["count"] for key, row in places.items()} == {
+        **{("first", 0): 2, ("first", 1): 2, ("first", 2): 1},  # c and x, b and w, a
+        **{("second", 0): 1, ("second", 1): 2, ("second", 2): 1},  # y, d and z, e
+    }
+    middle = token_scores(system, Fold(), ragged[1], list("wxyz"))
+    assert places["second", 0]["loss"] == pytest.approx(-float(middle[2]))
+    total = sum(row["count"] * row["loss"] for row in places.values()) / 2 + found["end"]
+    assert total == pytest.approx(found["sentence"])
+    with pytest.raises(UserError, match="nothing to score"):
+        losses(system, Split([[]], {"real": [[]]}))
 
 
 def test_masks_are_those_of_training() -> None:

@@ -5,15 +5,18 @@ import torch
 
 from fastdecode.decode import System
 from fastdecode.families import statistics
+from fastdecode.families.dag.paths import best_path, token_scores
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
 from fastdecode.families.dag.statistics import (
     BINS,
     STATISTICS,
+    accuracy,
     best_assignment_accuracy,
+    samples,
     vertices,
 )
 from fastdecode.framing import blank_slots, frame_sources
-from fastdecode.measure.statistic import Split
+from fastdecode.measure.statistic import Readable, Split
 from tests.families.dag.conftest import EOS, UNK, path_scores, random_target, untrained_graphs
 
 
@@ -79,3 +82,50 @@ def test_accuracy_is_counted_on_the_best_path_without_the_frame() -> None:
             total += 1
     found = best_assignment_accuracy(scores, links, predicted, targets, lengths, sizes)
     assert found == (right, total)
+
+
+def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) -> None:
+    system = untrained_graphs()
+    (model,) = system.models
+    written = system.decoder("dag", {"search": "lookahead"}, " ".join)(ragged[:-1])
+    references = [["w1", *translation.tokens[1:]] for translation in written]
+    references.append(["w1"] * 30)  # longer than its graph: it has no path
+    right = total = 0
+    for source, reference in zip(ragged[:-1], references, strict=False):
+        framed = frame_sources([source], system.source)
+        targets = frame_sources([reference], system.target)
+        lengths, counts = (torch.tensor([t.shape[1]]) for t in (framed, targets))
+        sizes = model.decoder.sizes(lengths)
+        with torch.inference_mode():
+            encoded = model.encoder(framed, src_lengths=lengths)
+            logits, links = model.decoder(blank_slots(sizes, system.target), encoded, sizes)
+        path = best_path(token_scores(logits, targets), links, counts, sizes)[0]
+        said = logits[0, path].argmax(-1)[1:-1]
+        right += int((said == targets[0, 1:-1]).sum())
+        total += len(reference)
+    found = accuracy(system, Split(ragged, {"real": references}))
+    assert (found["tokens"], found["left_out"]) == (total, 1)
+    assert found["accuracy"] == pytest.approx(right / total)
+    assert 0 < right < total
+
+
+def test_samples_are_those_of_the_decoder(ragged: list[list[str]]) -> None:
+    system = untrained_graphs()
+    asked: list[list[str]] = []
+
+    def finish(tokens: list[str]) -> str:
+        asked.append(tokens)
+        return " ".join(tokens)
+
+    right = [["w1 w2 w3 w4", "w2 w3 w4 w5"] for _ in ragged]
+    text = Readable(right, finish, "en", lowercase=False)
+    found = samples(system, Split(ragged, {"real": ragged}, text))
+    settings = {"search": "sample", "top_p": 0.8, "temperature": 0.4}
+    runs = [
+        system.decoder("dag", settings | {"sample_seed": seed}, " ".join)(ragged) for seed in (1, 2)
+    ]
+    wanted = [one.tokens for several in zip(*runs, strict=True) for one in several]
+    assert asked[: len(wanted)] == wanted
+    assert found["samples"] == 2 and len(found["points"]) == 4
+    spread = [point["pairwise"]["value"] for point in found["points"]]
+    assert spread[0] > spread[-1]

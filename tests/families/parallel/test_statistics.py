@@ -1,13 +1,19 @@
-"""Recall of a non-autoregressive model's candidates against its own scores."""
+"""What is measured of a non-autoregressive model against its own scores."""
 
+from itertools import groupby, product
 from random import Random
 
 import pytest
+import torch
 
 from fastdecode.decode import System
-from fastdecode.families.parallel.statistics import recall
+from fastdecode.families.parallel.alignment import collapse
+from fastdecode.families.parallel.framing import source_slots
+from fastdecode.families.parallel.statistics import _drawn, accuracy, recall
+from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import Split
-from tests.families.parallel.test_decoders import Sentences, logits
+from tests.families.parallel.conftest import untrained
+from tests.families.parallel.test_decoders import EOS, PAD, Sentences, logits
 
 SPECIAL = 4
 
@@ -34,3 +40,67 @@ def test_recall_is_what_the_model_itself_says(dice: System, ragged: Sentences) -
         assert point["recall"] == pytest.approx(share)
         assert point["size"] == point["k"]
     assert 0 < points[0]["recall"] < points[-1]["recall"] < 1
+
+
+def test_slot_by_slot_accuracy_is_recall_of_one_candidate(dice: System, ragged: Sentences) -> None:
+    draw = Random(2)
+    references = [draw.choices([f"w{number}" for number in range(26)], k=3) for _ in ragged]
+    split = Split(ragged, {"real": references})
+    found = accuracy(dice, split)
+    assert found["accuracy"] == pytest.approx(recall(dice, split)["points"][0]["recall"])
+    assert (found["tokens"], found["lines"]) == (3 * len(ragged), len(ragged))
+
+
+def test_a_token_with_several_slots_counts_once(ragged: Sentences) -> None:
+    system = untrained("ctc")
+    blank = system.target.bos()
+    draw = Random(4)
+    right = tokens = left_out = 0.0
+    references = []
+    for source in ragged:
+        (model,) = system.models
+        framed = frame_sources([source], system.source)
+        slots = source_slots(framed, 2, system.target)
+        with torch.inference_mode():
+            answer = model.decoder(
+                normalize=False, encoder_out=model.encoder(framed), prev_output_tokens=slots
+            )[0]
+        reference = [f"w{draw.randint(0, 11)}" for _ in range(draw.randint(1, 3))]
+        references.append(reference)
+        ids = [system.target.index(token) for token in reference]
+        scores = answer.masked_fill(
+            torch.isin(torch.arange(answer.shape[1]), torch.tensor([PAD, EOS])), float("-inf")
+        ).log_softmax(-1)
+        few = len(scores) <= 6  # or there are too many alignments to try
+        every = product({blank, *ids}, repeat=len(scores) if few else 0)
+        paths = [path for path in every if collapse(list(path), blank) == ids]
+        if not paths:
+            left_out += 1
+            references[-1] = []
+            continue
+        slot = torch.arange(len(scores))
+        totals = [float(scores[slot, torch.tensor(path)].sum()) for path in paths]
+        best = paths[totals.index(max(totals))]
+        place = 0
+        for word, group in groupby(best):
+            size = len(list(group))
+            if word != blank:
+                said = scores[place : place + size].argmax(-1)
+                right += float((said == word).double().mean())
+                tokens += 1
+            place += size
+    assert tokens > 3
+    found = accuracy(system, Split(ragged, {"real": references}))
+    assert found["tokens"] == tokens
+    assert found["accuracy"] == pytest.approx(right / tokens)
+    assert found["left_out"] == left_out
+
+
+def test_cold_samples_are_the_likeliest_slots(ragged: Sentences) -> None:
+    system = untrained("ctc")
+    likeliest = system.decoder("parallel", {"search": "ctc"}, " ".join)(ragged)
+    cold = _drawn(system, ragged, 1e-4, 2)
+    assert cold == [[line.tokens, line.tokens] for line in likeliest]
+    warm = _drawn(system, ragged, 1.0, 2)
+    assert warm != cold and any(one != other for one, other in warm)
+    assert _drawn(system, ragged[:3], 1.0, 2) == warm[:3]  # whatever else is in the batch

@@ -181,3 +181,52 @@ def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:
         "published BLEU",
         "run here",
     ]
+
+
+def test_the_decoder_that_is_best_on_valid_counts() -> None:
+    scores = {"beam5": (20.0, 31.0), "greedy": (22.0, 30.0), "fast": (21.0, 35.0)}
+    rows = [
+        value(f"raw/base/{decoder}", "bleu", bleu + shift, split=split, seed=seed)
+        for decoder, both in scores.items()
+        for split, bleu in zip(("valid", "test"), both, strict=True)
+        for seed, shift in (("1", 0.0), ("2", 1.0))
+    ]
+    alternatives = {"raw/base/beam5": [f"raw/base/{decoder}" for decoder in scores]}
+    part = replace(PARTS["toy"], valid="valid", alternatives=alternatives)
+    cell = ours(cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"toy": part})), "slow", "bleu")
+    assert (cell["what"], cell["value"], cell["split"]) == ("raw/base/greedy", 30.5, "test")
+    missing = [row for row in rows if (row["decoder"], row["split"]) != ("fast", "valid")]
+    with pytest.raises(UserError, match="raw/base/fast was not scored on valid"):
+        cells(Evidence(ARTIFACT, pd.DataFrame(missing), {"toy": part}))
+
+
+def test_a_row_may_be_tested_against_one_of_several_entries(tidy: pd.DataFrame) -> None:
+    rows = {"slow": {"ours": {"x": "raw/base/beam5"}}, "quick": {"ours": {"x": "big/small/beam5"}}}
+    artifact = Artifact(
+        **{"title": "t", "kind": "table", "function": "artifacts.rows", "rows": rows},
+        measured={"bleu": "bleu@x", "other": "bleu@y"},
+        against=("slow@y", "slow@x"),
+    )
+    entries = {
+        **{f"quick@{name}": {"reference": "big/small/beam5"} for name in "xy"},
+        "slow@x": {"reference": "raw/base/beam5"},
+    }
+    names = {"target": "big", "system": "small", "decoder": "beam5", "baseline": "raw/base/beam5"}
+    part = Part(
+        *("test", "test", entries),
+        against=("", "raw/base/beam5"),
+        comparisons=[names | {"p_randomisation": 0.01}],
+    )
+    found = cells(Evidence(artifact, tidy, {"toy": part}))
+    assert ours(found, "quick", "bleu")["marks"] == "ᵇ"
+    assert ours(found, "quick", "other")["marks"] == ""
+
+
+def test_published_numbers_may_have_a_deviation(tidy: pd.DataFrame) -> None:
+    rows = {"slow": {"bleu": 27.4, "bleu_sd": 0.25}, "other": {"bleu": 26}}
+    artifact = Artifact(
+        **{"title": "t", "kind": "table", "function": "artifacts.rows", "rows": rows},
+        published={"bleu": "BLEU"},
+    )
+    table = printed("x", artifact, cells(Evidence(artifact, tidy, PARTS)))
+    assert table.frame["published BLEU"].tolist() == ["27.4 ± 0.25", "26"]

@@ -41,3 +41,17 @@ def test_tokens_stand_at_their_places_in_the_step_that_wrote_them(
     (figure,) = saved
     assert_legible(figure)
     assert "der Hund ." in figure.axes[0].get_title()
+
+
+def test_long_neighbours_do_not_touch(
+    origin: dict[str, Any], tmp_path: Path, saved: list[Figure]
+) -> None:
+    tokens = ["freund@@", "lichen", "Nachbarn", "verstanden", "Erklärung@@", "en", "nicht", "."]
+    pairs = [[(tokens[i], i), (tokens[7 - i], 7 - i)] for i in range(4)]
+    ends = [("</s>", None), ("</s>", None)]
+    document = {"provenance": origin, "source": ["x"], "translation": tokens}
+    document["steps"] = [*pairs, ends]
+    csv = tmp_path / "x.csv"
+    make(Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, [document]), csv)
+    draw("bidirectional.figure2", ARTIFACT, csv, (tmp_path / "x.svg", tmp_path / "x.png"))
+    assert_legible(saved[0])

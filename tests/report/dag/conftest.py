@@ -1,4 +1,4 @@
-"""Made-up statistics of two short sentences, and an artifact made and drawn of them."""
+"""Rows of config/papers/dag.yaml, made-up statistics of a short sentence, and a figure of them."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.base import check, read_yaml
+from fastdecode.config.papers import Artifact, Paper
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
 from fastdecode.report.artifacts.points import POINTS
 from tests.report.conftest import assert_legible
 
+PAPER = Path(__file__).parents[3] / "config/papers/dag.yaml"
 Drawn = Callable[..., tuple[pd.DataFrame, Figure]]
 WORDS = ["ein", "Hund", "läuft", "schnell", "."]
 GRAPH = [  # tokens with their probabilities, passing probability, links
@@ -80,6 +82,11 @@ def step(
             for rank, (text, here, reached, score) in enumerate(beams)
         ],
     }
+
+
+@pytest.fixture(scope="session")
+def paper() -> Paper:
+    return check(Paper, read_yaml(PAPER), PAPER.name)
 
 
 @pytest.fixture

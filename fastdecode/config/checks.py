@@ -1,0 +1,179 @@
+"""Whether a run is sound: every name that it and its definitions refer to is there, and fits."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from fastdecode.config.base import nearest
+from fastdecode.config.papers import DISTILLED, references
+from fastdecode.config.rows import EVERY, RAW, UNTRAINED
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.metrics import METRICS
+
+if TYPE_CHECKING:
+    from fastdecode.config.read import Configuration
+
+# Names of folders in results/, which no row may have.
+FOLDERS = {
+    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
+    "shards",
+}
+
+
+def check_all(config: "Configuration", where: str) -> None:
+    """Raise UserError on the first thing that does not fit; `where` names the run's file."""
+    _check_families(config)
+    _check_datasets(config, where)
+    _check_decoders(config, where)
+    for tier, entry in config.run.speedup_over.model_dump(exclude_none=True).items():
+        _check_denominator(config, tier, entry, f"{where}: speedup_over.{tier}")
+    for model in (*config.models(), *config.untrained()):
+        config.training(model.dataset, model.system)
+    _check_papers(config)
+
+
+def _check_families(config: "Configuration") -> None:
+    """Check the systems that ensembles and other systems are made with."""
+    for name, ensemble in config.ensembles.items():
+        where = f"systems/{config.family_of[name]}.yaml: ensembles.{name}.system"
+        check_known(ensemble.system, config.systems, where)
+    for name, system in config.systems.items():
+        where = f"systems/{config.family_of[name]}.yaml: systems.{name}"
+        _check_companions(config, system.companions, where)
+
+
+def _check_companions(config: "Configuration", names: Iterable[str], where: str) -> None:
+    """Check that these systems exist and need no further ones, so that none needs itself."""
+    for name in names:
+        check_known(name, config.systems, f"{where}: companion")
+        if further := config.systems[name].companions:
+            raise UserError(
+                f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
+                "system that is trained alone"
+            )
+
+
+def _check_datasets(config: "Configuration", where: str) -> None:
+    """Check what the run's datasets and their corpora refer to."""
+    for name, corpus in config.corpora.items():
+        for key in (key for split in corpus.splits for key in corpus.downloads(split)):
+            check_known(key, config.downloads, f"corpora/{name}.yaml: download")
+    for name, dataset in config.datasets.items():
+        splits = config.corpora[dataset.corpus].split_names
+        for split in (dataset.valid, *dataset.tests):
+            if split not in splits:
+                raise UserError(
+                    f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
+                    f"{nearest(split, splits)}"
+                )
+        for family in dataset.families:
+            check_known(family, config.families, f"datasets/{name}.yaml: families")
+        for role, preset in dataset.roles.model_dump().items():
+            if preset not in config.presets:
+                raise UserError(
+                    f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
+                    f"{nearest(preset, config.presets)}"
+                )
+    for name in FOLDERS & set(config.datasets):
+        raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
+    for role, preset in config.run.roles.items():
+        check_known(preset, config.presets, f"{where}: roles.{role}")
+
+
+def _check_decoders(config: "Configuration", where: str) -> None:
+    """Check that the run's systems and decoders exist and go together."""
+    for decoder in (*config.run.decoder_names, config.run.distill_decoder):
+        check_known(decoder, config.decoders, f"{where}: decoder")
+    for entry in config.run.systems:
+        target, system = _split_entry(config, entry, 2, f"{where}: systems")
+        if not config.decoders_of(entry):
+            raise UserError(
+                f"{where}: decoders: none of them decodes {entry}: add one of "
+                f"config/systems/{config.family_of[system]}.yaml"
+            )
+        for decoder in config.decoders_of(entry):
+            companions = config.decoders[decoder].companions(config.systems[system])
+            _check_companions(config, companions, f"{where}: {decoder} of {system}")
+            if target == UNTRAINED and not config.decoders[decoder].exact:
+                raise UserError(
+                    f"{where}: decoders: {decoder} cannot hold translations to a length, as "
+                    f"{entry} needs: leave it out"
+                )
+    for pattern, decoder in config.run.decoder_patterns:
+        if pattern != EVERY:
+            _check_pattern(config, pattern, decoder, f"{where}: decoders")
+
+
+def _check_pattern(config: "Configuration", pattern: str, decoder: str, where: str) -> None:
+    """Check that systems of the run match `pattern`, and that `decoder` decodes all of them."""
+    chosen = config.run.systems
+    matching = [entry for entry in chosen if fnmatchcase(entry, pattern)]
+    if not matching:
+        names = (entry.split("/")[1] for entry in chosen)
+        known = {*chosen, *(f"*/{name}" for name in names)}
+        raise UserError(
+            f'{where}: "{pattern}" is no target/system of this run{nearest(pattern, known)}'
+        )
+    fitting = [entry for entry in chosen if config.fits(decoder, entry.split("/")[1])]
+    for entry in matching:
+        if entry not in fitting:
+            raise UserError(
+                f'{where}: "{pattern}": {decoder} does not decode {entry}{nearest(entry, fitting)}'
+            )
+
+
+def _check_denominator(config: "Configuration", tier: str, entry: str, where: str) -> None:
+    """Check that the run trains and decodes the denominator of a tier, in that tier."""
+    target, system, decoder = _split_entry(config, entry, 3, where)
+    model = f"{target}/{system}"
+    if model not in config.run.systems or decoder not in config.run.decoder_names:
+        raise UserError(
+            f'{where}: "{entry}" is not among what this run trains and decodes: '
+            "take one of its systems and decoders"
+        )
+    if not config.fits(decoder, system):
+        raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
+    if decoder not in config.decoders_of(model):
+        raise UserError(
+            f"{where}: {model} is not decoded with {decoder} in this run"
+            f"{nearest(decoder, config.decoders_of(model))}"
+        )
+    if config.decoders[decoder].tier != tier:
+        raise UserError(
+            f"{where}: {decoder} is a decoder of tier {config.decoders[decoder].tier}: "
+            "a ratio never mixes tiers"
+        )
+
+
+def _check_papers(config: "Configuration") -> None:
+    """Check every name that the artifacts of the run's papers refer to."""
+    known = {
+        "target": {RAW, DISTILLED, UNTRAINED, *config.systems, *config.ensembles},
+        "system": set(config.systems),
+        "decoder": set(config.decoders),
+        "metric": set(METRICS),
+    }
+    for name, paper in config.papers.items():
+        for word, kind, where in references(paper):
+            check_known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
+
+
+def _split_entry(config: "Configuration", entry: str, parts: int, where: str) -> list[str]:
+    """Split `target/system` or `target/system/decoder` and check its names."""
+    names = entry.split("/")
+    if len(names) != parts:
+        form = "/".join(["target", "system", "decoder"][:parts])
+        raise UserError(f'{where}: "{entry}" is not of the form {form}, such as raw/transformer')
+    targets = {RAW, UNTRAINED, *config.systems, *config.ensembles}
+    check_known(names[0], targets, f"{where}: {entry}: target")
+    check_known(names[1], config.systems, f"{where}: {entry}: system")
+    if parts == 3:
+        check_known(names[2], config.decoders, f"{where}: {entry}: decoder")
+    return names
+
+
+def check_known(name: str, known: Iterable[str], where: str) -> None:
+    """Raise UserError, which names the nearest known name, if `name` is not known."""
+    known = list(known)
+    if name not in known:
+        raise UserError(f'{where}: there is no "{name}"{nearest(name, known)}')

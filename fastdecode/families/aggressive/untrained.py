@@ -1,0 +1,130 @@
+"""Draft and verify with nothing trained, for timing.
+
+A random verifier would refuse what a random drafter drafts. So what is accepted is prescribed: both
+models run all their passes, and then the verifier's logits are changed at one token of each place,
+so that it agrees with as many drafted tokens as ACCEPTED says and disagrees with the next. All else
+is the decoder as it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import cycle, repeat
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from fastdecode.decode import System
+from fastdecode.drafting import Batch, Prefixes, build_drafter
+from fastdecode.families.aggressive.decoders import DraftAndVerify, Finish
+from fastdecode.families.aggressive.eager import EagerVerifier
+from fastdecode.families.aggressive.fast import FastVerifier
+from fastdecode.families.aggressive.model import DrafterModel
+from fastdecode.families.aggressive.models import Checks, Verifier
+from fastdecode.families.aggressive.rows import FAMILY
+from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.stages import Stopwatch
+
+if TYPE_CHECKING:
+    from fastdecode.decode import Decoder
+    from fastdecode.measure.untrained import Untrained
+
+LAYERS = ("6-6",)
+K = 25
+# Tokens that each iteration adds: the paper's mean of vanilla GAD is 6.13 (footnote 7), of base
+# size on its development set. Real ones differ from sentence to sentence.
+ACCEPTED = (*repeat(6, 7), 7)
+NOTE = (
+    f"{FAMILY}: what is accepted in the decoders called prescribed is not measured but given, "
+    f"{', '.join(map(str, ACCEPTED))} tokens an iteration (the published mean of vanilla GAD is "
+    "6.13), since random weights agree on nothing; every pass is run."
+)
+
+
+def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
+    """Return the decoder rows, by name: translations have `length` tokens, on any `device`."""
+    del device
+    forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
+    kinds: dict[str, dict[str, Any]] = {
+        "gad-strict-prescribed": {"beta": 1, **forced},
+        "gad-draft-only": {"mode": "draft", **forced},
+    }
+    return {
+        f"{engine}-{name}": {**row, "engine": engine}
+        for name, row in kinds.items()
+        for engine in ("eager", "fastdecode")
+    }
+
+
+def build(plan: "Untrained") -> System:
+    """Return a drafter beside a verifier of the same size."""
+    drafter = plan.system(DrafterModel, seed=2, block=K, encoder_start="random")
+    return PrescribedSystem(
+        *(drafter.models, drafter.source, drafter.target, plan.device, plan.precision),
+        companions={"verifier": plan.system()},
+    )
+
+
+@dataclass(frozen=True)
+class PrescribedSystem(System):
+    """A drafter whose verifier accepts what is prescribed."""
+
+    def decoder(
+        self,
+        family: str,
+        settings: Mapping[str, Any],
+        finish: Finish,
+        watch: Stopwatch | None = None,
+    ) -> "Decoder":
+        """See System."""
+        row = Row.model_validate(settings)
+        if row.mode != "verify":
+            return super().decoder(family, settings, finish, watch)
+        own = {"engine": row.engine, "encoders": row.encoders}
+        drafter = build_drafter(family, self, own)
+        other = self.companion("verifier")
+        verifier = (FastVerifier if row.engine == "fastdecode" else EagerVerifier)(other)
+        watch = watch or Stopwatch(on=self.device == "cpu")
+        return DraftAndVerify(self, row, finish, watch, Prescribed(verifier), drafter)
+
+
+class Prescribed:
+    """A verifier that accepts as many tokens of each draft as ACCEPTED says."""
+
+    def __init__(self, verifier: Verifier):
+        """Let `verifier` do the work."""
+        self._verifier = verifier
+        self.longest, self.bytes_per_pass = verifier.longest, verifier.bytes_per_pass
+
+    def encode(self, batch: Batch) -> Any:
+        """See Verifier."""
+        return self._verifier.encode(batch)
+
+    def begin(self, batch: Batch, encoded: Any, room: int) -> "PrescribedChecks":
+        """See Verifier."""
+        return PrescribedChecks(self._verifier.begin(batch, encoded, room))
+
+
+class PrescribedChecks:
+    """A batch that is verified; all its sentences advance alike."""
+
+    def __init__(self, checks: Checks):
+        """Begin with the first iteration."""
+        self._checks, self._accepted = checks, cycle(ACCEPTED)
+
+    def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
+        """See Checks: what the model says, but for the drafted tokens."""
+        logits = self._checks.logits(tokens, prefixes)
+        drafts = tokens[:, 1:]  # (R, n)
+        kept = min(next(self._accepted) - 1, drafts.shape[1])  # behind them comes its own word
+        rows = torch.arange(len(drafts), device=drafts.device)[:, None]
+        places = torch.arange(drafts.shape[1], device=drafts.device)
+        highest = logits.amax(-1)[:, :kept]  # (R, kept)
+        logits[rows, places[:kept], drafts[:, :kept]] = highest + 1
+        logits[rows, places[kept : kept + 1], drafts[:, kept : kept + 1]] = -inf
+        return logits
+
+    def keep(self, rows: Tensor) -> None:
+        """See Checks."""
+        self._checks.keep(rows)

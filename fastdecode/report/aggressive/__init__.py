@@ -1,0 +1,1 @@
+"""Tables and figures of Xia et al. (2022) that no other paper has."""

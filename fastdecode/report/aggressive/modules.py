@@ -1,0 +1,69 @@
+"""Table 7: the time of a decoder, module by module."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.beside import beside
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, published_cells
+from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.rows import SPEED, of_entry
+
+printed = beside
+STAGE = "latency_stage_"
+STAGES = "stages"  # the label that says which stages of ours a row has
+ALL, OTHERS = "all", "all others"
+SHARE = "module_share"  # of `measured:`; the other is module_time
+
+
+def cells(evidence: Evidence) -> pd.DataFrame:
+    """Return the cells: mean milliseconds a sentence of each row's stages, and their share.
+
+    The whole is the sum of all stages, with what they leave over: on a GPU, where waiting at every
+    stage takes time, it is that of the repeat in which the stages were timed.
+    """
+    artifact = evidence.artifact
+    found = published_cells(artifact)
+    for dataset, part in evidence.parts.items():
+        here = evidence.tidy[evidence.tidy["dataset"] == dataset]
+        for row in artifact.rows:
+            for tier, entry in part.entries.get(row, {}).items():
+                if tier in artifact.tiers:
+                    same = {"row": row, "source": "ours", "dataset": dataset, "split": part.timed}
+                    rows = of_entry(here, part.timed, entry)
+                    found += [{**same, "what": entry, **cell} for cell in _row(artifact, row, rows)]
+    return CELLS.frame(found)
+
+
+def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the cells of a row for what was measured of one decoder."""
+    staged = measured[measured["metric"].str.startswith(STAGE) & (measured["scenario"] == "S1")]
+    if staged.empty:
+        return
+    threads = min(staged["threads"], key=int)
+    staged = staged[staged["threads"] == threads]
+    one = staged.iloc[0]
+    alike = measured[(measured["scenario"] == "S1") & (measured["threads"] == threads)]
+    disturbed = alike[alike["metric"] == "latency_disturbed"]["value"].any()
+    times = dict(zip(staged["metric"].str.removeprefix(STAGE), staged["value"], strict=True))
+    time = time_of(artifact, row, times)
+    for column, name in artifact.measured.items():
+        yield {
+            **{key: one[key] for key in (*SPEED, "commit")},
+            **{"column": column, "seeds": one["seed"], "n": 1},
+            "value": time / sum(times.values()) if name == SHARE else time,
+            "marks": DISTURBED if disturbed else "",
+        }
+
+
+def time_of(artifact: Artifact, row: str, stages: Mapping[str, float]) -> float:
+    """Return the time of a row: of its own stage, of all, or of those that no row has."""
+    wanted = str(artifact.rows[row][STAGES])
+    if wanted == ALL:
+        return sum(stages.values())
+    if wanted == OTHERS:
+        named = {str(other[STAGES]) for other in artifact.rows.values()}
+        return sum(time for stage, time in stages.items() if stage not in named)
+    return stages.get(wanted, 0.0)

@@ -1,0 +1,164 @@
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastdecode.config.base import merge
+from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"nme": "x"}, 'config.yaml: unknown key "nme"; did you mean "name"?'),
+        ({"datasets": "talks"}, "\"datasets\": input should be a valid list, found 'talks'"),
+        ({"seeds": [0]}, '"seeds.0": input should be greater than 0, found 0'),
+        ({"seeds": []}, '"seeds": list should have at least 1 item'),
+        ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
+        ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),
+        ({"systems": ["raw/techer"]}, 'system: there is no "techer"; did you mean "teacher"?'),
+        ({"systems": ["rae/teacher"]}, 'target: there is no "rae"; did you mean "raw"?'),
+        ({"systems": ["raw/teacher-x2"]}, 'system: there is no "teacher-x2"; did you mean "teach'),
+        ({"systems": ["teacher"]}, '"teacher" is not of the form target/system'),
+        ({"systems": ["raw/teacher/greedy"]}, '"raw/teacher/greedy" is not of the form'),
+        ({"decoders": ["beam"]}, 'decoder: there is no "beam"; did you mean "beam5"?'),
+        ({"distill_decoder": "grdy"}, 'decoder: there is no "grdy"; did you mean "greedy"?'),
+        ({"speedup_over": over("raw/teacher")}, "not of the form target/system/decoder"),
+        (
+            {"speedup_over": over("raw/teacher/gredy")},
+            'there is no "gredy"; did you mean "greedy"?',
+        ),
+        (
+            {"speedup_over": over("raw/student/greedy")},
+            "not among what this run trains and decodes",
+        ),
+        (
+            {"decoders": ["odd"]},
+            "decoders: none of them decodes raw/teacher: add one of config/systems",
+        ),
+        ({"seeds": [1, 2, 1]}, "seeds: 1 stands twice"),
+        ({"systems": ["raw/teacher", "raw/teacher"]}, "systems: raw/teacher stands twice"),
+        ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
+    ],
+)
+def test_a_run_that_does_not_fit_is_refused(
+    folder: Path, changes: dict[str, Any], message: str
+) -> None:
+    assert fault(folder, **changes).startswith("config.yaml: ")
+    assert message in fault(folder, **changes)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "message"),
+    [
+        (
+            "datasets/talks.8k.yaml",
+            {"corpus": "takls"},
+            'talks.8k.yaml: corpus: there is no "takls"',
+        ),
+        ("datasets/talks.8k.yaml", {"valid": "vaild"}, 'no split "vaild"; did you mean "valid"?'),
+        ("datasets/talks.8k.yaml", {"tests": ["tets"]}, 'no split "tets"; did you mean "test"?'),
+        (
+            "datasets/talks.8k.yaml",
+            {"roles": {"big": "larg"}},
+            'datasets/talks.8k.yaml: roles.big: there is no preset "larg"; did you mean "large"?',
+        ),
+        ("datasets/talks.8k.yaml", {"bpe": {"joint": 7}}, 'datasets/talks.8k.yaml: "bpe.joint"'),
+        ("corpora/talks.yaml", {"sorce": "de"}, 'corpora/talks.yaml: unknown key "sorce"'),
+        ("presets.yaml", {"tiny": {"heads": 3}}, "presets.yaml, tiny: width 16 is no multiple of"),
+        ("presets.yaml", {"tiny": {"layers": "6"}}, 'presets.yaml, tiny: "layers"'),
+        (
+            "systems/left.yaml",
+            {"systems": {"student": 3}},
+            'left.yaml: "systems.student": expected',
+        ),
+        ("systems/left.yaml", {"decoders": {"greedy": {"bem": 3}}}, 'did you mean "beam"?'),
+        (
+            "systems/left.yaml",
+            {"ensembles": {"teacher-x2": {"system": "techer"}}},
+            'systems/left.yaml: ensembles.teacher-x2.system: there is no "techer"; did you mean '
+            '"teacher"?',
+        ),
+        ("systems/left.yaml", {"systems": {"raw": {}}}, 'left.yaml: the name "raw" is taken'),
+        ("systems/left.yaml", {"systems": {"bpe": {}}}, 'left.yaml: the name "bpe" is taken'),
+        ("systems/left.yaml", {"systems": {"odd": {}}}, 'other.yaml: the name "odd" is taken'),
+        ("systems/left.yaml", {"systems": {"greedy": {}}}, 'left.yaml: the name "greedy" is taken'),
+        ("systems/other.yaml", {"systems": {"student": {}}}, 'the name "student" is taken'),
+        ("systems/other.yaml", {"decoders": {"teacher-x2": {}}}, 'name "teacher-x2" is taken'),
+    ],
+)
+def test_a_definition_that_does_not_fit_is_refused(
+    folder: Path, file: str, changes: dict[str, Any], message: str
+) -> None:
+    write(folder, {file: merge(copy.deepcopy(DEFINITIONS[file]), changes)})
+    assert message in fault(folder)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            {"techer/student": ["beam5"]},
+            'decoders: "techer/student" is no target/system of this run; did you mean '
+            '"teacher/student"?',
+        ),
+        ({"*/studnet": ["beam5"]}, 'run; did you mean "*/student"?'),
+        ({"raw/student": ["beam5"]}, 'run; did you mean "*/student"?'),
+        ({"student": ["beam5"]}, '"student" is no target/system of this run; did you mean'),
+        (
+            {"*/*er": ["odd"]},
+            'config.yaml: decoders: "*/*er": odd does not decode raw/teacher (known: raw/curious)',
+        ),
+        ({"raw/teacher": ["bem5"]}, 'decoder: there is no "bem5"; did you mean "beam5"?'),
+        ({"raw/teacher": ["greedy"]}, "decoders: greedy stands twice for raw/teacher"),
+        ({"raw/teacher": ["beam5", "beam5"]}, "decoders: beam5 stands twice for raw/teacher"),
+        ({"raw/teacher": "beam5"}, "input should be a valid list, found 'beam5'"),
+        (5, "input should be a valid string, found 5"),
+    ],
+)
+def test_decoders_for_what_is_not_there_are_refused(
+    folder: Path, entry: object, message: str
+) -> None:
+    systems = [*RUN["systems"], "raw/curious"]
+    found = fault(folder, systems=systems, decoders=["greedy", {"raw/curious": ["odd"]}, entry])
+    assert found.startswith("config.yaml: ")
+    assert message in found
+
+
+def test_a_speed_up_is_over_a_decoder_that_fits(folder: Path) -> None:
+    message = fault(folder, speedup_over=over("raw/teacher/odd"))
+    assert "speedup_over.reference: odd does not decode teacher: take one that does" in message
+
+
+def test_settings_of_an_unknown_family_are_refused(folder: Path) -> None:
+    path = folder / "datasets/talks.8k.yaml"
+    path.write_text(path.read_text().replace("  left:", "  leaf:"))
+    assert 'talks.8k.yaml: families: there is no "leaf"; did you mean "left"?' in fault(folder)
+
+
+def test_training_settings_are_checked_for_every_model(folder: Path) -> None:
+    message = fault(folder, training={"dropuot": 0.1})
+    assert message == (
+        'training of teacher on talks.8k: unknown key "dropuot"; did you mean "dropout"?'
+    )
+    assert "training of teacher on talks: training never ends" in fault(folder, datasets=["talks"])
+
+
+def test_half_precision_needs_a_gpu(folder: Path) -> None:
+    message = fault(folder, training={"precision": "fp16"})
+    assert "training of teacher on talks.8k: precision fp16 needs a GPU" in message
+    config = read(folder, training={"precision": "fp16"}, device="cuda")
+    assert config.training("talks.8k", "teacher").precision == "fp16"
+
+
+def test_a_decoder_that_holds_no_lengths_is_refused(folder: Path) -> None:
+    rows_ = copy.deepcopy(DEFINITIONS)
+    rows_["systems/left.yaml"]["decoders"]["quick"] = {"engine": "ctranslate2"}
+    write(folder, rows_)
+    decoders = [*RUN["decoders"], "quick"]
+    assert read(folder, decoders=decoders)
+    assert fault(folder, systems=["untrained/student"], decoders=decoders) == (
+        "config.yaml: decoders: quick cannot hold translations to a length, as untrained/student "
+        "needs: leave it out"
+    )

@@ -1,0 +1,104 @@
+"""Traces: what they say is what the decoder did, and what the naive twin says of it."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from fastdecode.decode import System
+from fastdecode.errors import UserError
+from fastdecode.families import statistics
+from fastdecode.families.aggressive import naive
+from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.families.aggressive.rows import System as SystemRow
+from fastdecode.families.aggressive.statistics import (
+    KEPT,
+    SETTINGS,
+    STATISTICS,
+    Recorder,
+    _wanting,
+    traces,
+)
+from fastdecode.measure.statistic import Split
+from tests.families.aggressive.conftest import numbered
+
+
+def test_the_room_names_its_statistics_and_what_they_need() -> None:
+    assert statistics("aggressive") == tuple(STATISTICS)
+    alone = {"kind": "drafter", "verifier": "transformer", "encoder": "random"}
+    assert SystemRow(**alone).measured_with == ("transformer",)
+    assert SystemRow(kind="blockwise").measured_with == ()
+
+
+@pytest.mark.parametrize(
+    "settings", [{"beta": 1}, {"beta": 4, "tau": 1.0}, {"beta": 9, "tau": 9.0}]
+)
+def test_a_trace_is_what_the_decoder_did(
+    pair: System, ragged: list[list[str]], settings: dict[str, float]
+) -> None:
+    row = Row(**settings, block=3)
+    recorder = Recorder.of(pair, row)
+    for source in ragged:
+        (right,) = pair.decoder("aggressive", row.model_dump(), " ".join)([source])
+        trace = recorder.trace(source)
+        assert trace["translation"] == right.tokens
+        written: list[str] = []
+        for iteration, count in zip(trace["iterations"], right.accepted, strict=True):
+            assert iteration["prefix"] == written
+            own = [iteration["word"]] if iteration["word"] else []
+            new = iteration["draft"][: iteration["accepted"]] + own
+            assert len(new) == count
+            written += new
+        assert written == [*right.tokens, "</s>"]
+
+
+def test_candidates_are_those_of_the_naive_twin(pair: System, ragged: list[list[str]]) -> None:
+    row = Row(beta=8, tau=2.0, block=3)
+    words, (verifier,) = pair.target, pair.companions.values()
+    states = set()
+    for source in ragged[:4]:
+        ids = numbered(pair, source)
+        limit = int(row.max_len_a * len(ids) + row.max_len_b)
+        scores = naive.scores_of(verifier.models[0], ids, limit, 1, words.pad(), words.eos())
+        for iteration in Recorder.of(pair, row).trace(source)["iterations"]:
+            draft, kept = iteration["draft"], iteration["accepted"]
+            assert "</s>" not in draft[:-1]
+            assert len(iteration["candidates"]) == len(draft) + (draft[-1:] != ["</s>"])
+            for place, candidates in enumerate(iteration["candidates"]):
+                with torch.inference_mode():
+                    before = [*iteration["prefix"], *draft[:place]]
+                    logs = scores([words.index(token) for token in before])
+                best = logs.topk(row.beta)
+                likely = [words[i] for log, i in zip(*best, strict=True) if log.isfinite()]
+                assert [token for token, _ in candidates] == likely
+                gaps = (best.values[0] - best.values)[: len(likely)]
+                assert [gap for _, gap in candidates] == pytest.approx(gaps.tolist(), abs=1e-5)
+                if place < len(draft):
+                    gap = iteration["gaps"][place]
+                    right = float(best.values[0] - logs[words.index(draft[place])])
+                    assert gap == pytest.approx(right, abs=1e-5) if gap is not None else right
+                    passed = gap is not None and gap <= row.tau and draft[place] in likely
+                    if place <= kept:
+                        assert passed == (place < kept)
+                        states.add((passed, draft[place] == likely[0]))
+                if place == kept:
+                    assert iteration["word"] == likely[0]
+    assert {(True, False), (False, False)} <= states  # tolerated ones, and refused ones
+
+
+def test_lines_that_show_most_come_first(pair: System, ragged: list[list[str]]) -> None:
+    found = traces(pair, Split([[], *ragged], {}))
+    assert found["settings"] == SETTINGS
+    assert len(found["lines"]) == KEPT
+    for line in found["lines"]:
+        assert line["source"] == [[], *ragged][line["line"]]
+        assert set(line["traces"]) == set(SETTINGS)
+    order = [(_wanting(line), line["line"]) for line in found["lines"]]
+    assert order == sorted(order)
+
+
+def test_a_trace_needs_lines_and_a_verifier(pair: System) -> None:
+    with pytest.raises(UserError, match="no line of the split has words"):
+        traces(pair, Split([[]], {}))
+    with pytest.raises(UserError, match="a trace is of a drafter with its verifier"):
+        traces(replace(pair, companions={}), Split([["w1"]], {}))

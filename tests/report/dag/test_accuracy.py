@@ -1,0 +1,42 @@
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fastdecode.config.papers import Paper
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.dag.accuracy import cells, printed
+from fastdecode.report.tables import NOT_RUN
+from fastdecode.report.tidy import COLUMNS
+
+
+def test_accuracy_by_split_is_a_mean_over_seeds(paper: Paper, origin: dict[str, Any]) -> None:
+    graph = origin | {"target": "raw", "system": "dag"}
+    documents = [
+        {"provenance": graph | {"split": split, "seed": seed}, "accuracy": accuracy}
+        for split, values in (("train", (0.5, 0.7)), ("held-out", (0.25, 0.35)))
+        for seed, accuracy in enumerate(values, 1)
+    ]
+    documents.append({"provenance": graph | {"system": "dag-lambda4"}, "accuracy": 0.9})
+    entries = {"da_transformer": {"reference": "raw/dag/dag-lookahead"}}
+    part = Part("test", "test", entries, valid="held-out")
+    artifact = paper.artifacts["table2"]
+    empty = pd.DataFrame(columns=COLUMNS)
+    found = cells(Evidence(artifact, empty, {"toy": part}, documents))
+    ours = found[found["source"] == "ours"].set_index("column")
+    assert ours["value"].to_dict() == pytest.approx({"train": 60, "valid": 30})
+    assert set(ours["what"]) == {"raw/dag"}
+    table = printed("dag.table2", artifact, found)
+    last = table.frame.iloc[-1]
+    assert (last["toy train"], last["toy held-out"]) == ("60.0 ± 14.1", "30.0 ± 7.1")
+    assert last["published En-De train"] == "69.3"
+    assert list(table.frame["run here"]) == [NOT_RUN, NOT_RUN, "raw/dag"]
+    assert "means over up to 2 seeds" in table.caption
+
+
+def test_nothing_of_it_was_run(paper: Paper) -> None:
+    artifact = paper.artifacts["table2"]
+    empty = pd.DataFrame(columns=COLUMNS)
+    part = Part("test", "test", {}, valid="valid")
+    table = printed("x", artifact, cells(Evidence(artifact, empty, {"toy": part})))
+    assert "Nothing of it was run here." in table.caption

@@ -1,0 +1,141 @@
+"""The figures with curves and bars: their points, and that they can be read."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fastdecode.config.papers import Paper
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.evidence import Curve, Evidence, Part
+from fastdecode.report.artifacts.make import draw, make
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.tidy import COLUMNS
+from fastdecode.train.curve import COLUMNS as VALIDATION
+from tests.report.conftest import assert_legible, value
+
+EMPTY = pd.DataFrame(columns=COLUMNS)
+
+
+@pytest.fixture
+def drawn(paper: Paper, tmp_path: Path) -> Any:
+    """Makes and draws an artifact of the paper; returns its points."""
+
+    def drawing(name: str, tidy: pd.DataFrame = EMPTY, **evidence: Any) -> pd.DataFrame:
+        artifact = paper.artifacts[name]
+        csv, svg, png = (tmp_path / f"x.{kind}" for kind in ("csv", "svg", "png"))
+        make(Evidence(artifact, tidy, **evidence), csv)
+        draw(f"dag.{name}", artifact, csv, (svg, png))
+        assert svg.stat().st_size and png.stat().st_size
+        return POINTS.read(csv)
+
+    return drawing
+
+
+def part(**rows: str) -> Part:
+    return Part("test", "test", {row: {"reference": entry} for row, entry in rows.items()})
+
+
+def labels(figure: Figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_quality_against_speed_by_tier(tidy: pd.DataFrame, drawn: Any, saved: list[Figure]) -> None:
+    base = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
+    graph = {"reference": "big/small/beam5", "optimised": "big/small/fast"}
+    greedy = {"reference": "big/small/greedy"}
+    entries = {"at_beam": base, "lookahead2": graph, "lookahead4": greedy, "nat": greedy}
+    points = drawn("figure5", tidy, parts={"toy": Part("test", "test", entries)})
+    first = points[points["panel"] == "reference tier"]
+    found = {(row["series"], row["label"]): row["x"] for row in first.to_dict("records")}
+    assert found == pytest.approx(
+        {
+            ("lookahead, λ", "2"): 2.0,
+            ("lookahead, λ", "4"): 2.5,
+            ("autoregressive", "beam 5"): 1.0,
+            ("NAT", ""): 2.5,
+        }
+    )
+    assert set(points["device"]) == {"cpu: X, 2 cores"}
+    assert len(points[points["panel"] == "optimised tier"]) == 2
+    (figure,) = saved
+    assert_legible(figure)
+    assert "lookahead, λ: 2, 4" in labels(figure) and "NAT" in labels(figure)
+
+
+def test_objectives_stand_beside_the_published(
+    tidy: pd.DataFrame, drawn: Any, saved: list[Figure]
+) -> None:
+    here = part(max_masked="raw/base/beam5", sum_adaptive="big/small/beam5")
+    points = drawn("figure7", tidy, parts={"toy": here})
+    assert len(points[points["source"] == "published"]) == 6
+    ours = points[points["source"] == "ours"]
+    assert list(zip(ours["series"], ours["label"], ours["y"], strict=True)) == [
+        ("all masked", "max", 31.0),
+        ("adaptive", "sum", 29.0),
+    ]
+    (figure,) = saved
+    assert_legible(figure)
+    assert [panel.get_title() for panel in figure.axes] == ["published", "toy"]
+    assert labels(figure) == ["all masked", "uniform", "adaptive"]
+
+
+def test_samples_are_means_over_seeds(
+    drawn: Any, origin: dict[str, Any], saved: list[Figure]
+) -> None:
+    def document(system: str, seed: int, shift: float) -> dict[str, Any]:
+        points = [
+            {
+                "temperature": temperature,
+                "pairwise": {"value": 70 - 30 * temperature + shift},
+                "multi_reference": {"value": 60 - 10 * temperature + shift},
+            }
+            for temperature in (0.4, 1.0)
+        ]
+        return {"provenance": origin | {"system": system, "seed": seed}, "points": points}
+
+    documents = [document("dag", 1, 0), document("dag", 2, 2), document("ctc-glat", 1, -5)]
+    points = drawn("figure8", parts={"toy": part()}, statistics=documents)
+    graph = points[points["series"] == "big/dag"]
+    assert graph["x"].tolist() == pytest.approx([59, 41])
+    assert graph["y"].tolist() == pytest.approx([57, 51])
+    assert graph["label"].tolist() == ["0.4", "1"] and set(graph["n"]) == {2}
+    (figure,) = saved
+    assert_legible(figure)
+    assert labels(figure) == ["big/dag", "big/ctc-glat"]
+
+
+def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> None:
+    rows = [
+        value("raw/base/beam5", f"{metric}_by_length/{bucket}", number, seed=seed)
+        for seed, shift in (("1", 0), ("2", 4))
+        for bucket, bleu, lines in (("1-10", 30, 7), ("21-30", 20, 3))
+        for metric, number in (("bleu", bleu + shift), ("lines", lines))
+    ]
+    points = drawn("figure12", pd.DataFrame(rows), parts={"toy": part(nat="raw/base/beam5")})
+    assert points[["x", "y", "n"]].to_numpy().tolist() == [[1, 32, 2], [3, 22, 2]]
+    assert points["label"].tolist() == ["1-10\n7 lines", "21-30\n3 lines"]
+    (figure,) = saved
+    assert_legible(figure)
+    ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+    assert ticks == ["1-10\n7 lines", "21-30\n3 lines"]
+
+
+def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list[Figure]) -> None:
+    path = tmp_path / "curve.csv"
+    rows = [(100, 10.5, 60.0), (200, None, 90.0), (300, 20.5, 150.0)]
+    lines = [{"update": update, "valid_bleu": bleu, "seconds": s} for update, bleu, s in rows]
+    pd.DataFrame(lines, columns=VALIDATION).to_csv(path, index=False)
+    trained = {"decoder": "", "split": "", "commit": "abc"}
+    tidy = pd.DataFrame([value("raw/base/x", "train_seconds", 150.0, **trained)])
+    curve = Curve("toy", "raw", "base", 1, path)
+    points = drawn("figure13", tidy, parts={"toy": part()}, curves=[curve])
+    assert points[["x", "y"]].to_numpy().tolist() == [[1.0, 10.5], [2.5, 20.5]]
+    assert points["label"].tolist() == ["100", "300"]
+    assert set(points["device"]) == {"cpu: X, 2 cores"}
+    assert_legible(saved[0])
+    pd.DataFrame({"epoch": [1]}).to_csv(path, index=False)
+    with pytest.raises(UserError, match="its columns are not"):
+        drawn("figure13", tidy, parts={"toy": part()}, curves=[curve])
