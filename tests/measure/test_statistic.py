@@ -77,7 +77,7 @@ def test_of_many_lines_every_nth_is_read(tmp_path: Path) -> None:
     write_lines(source, [f"s{number}" for number in range(10)])
     write_lines(target, [f"t{number}" for number in range(10)])
     for side in codes:
-        write_lines(side, ["#version: 0.2"])
+        write_lines(side, ["#version: 0.2", "a b</w>"])
     for most, lines in ((10, 10), (9, 5), (5, 5), (4, 4), (3, 3), (1, 1)):
         split = read_split(source, target, codes, most=most)
         assert len(split.sources) == lines <= most

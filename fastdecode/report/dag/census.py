@@ -1,5 +1,6 @@
 """Figure 15: how likely the vertices of graphs are passed, how sure they are, how they branch."""
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 count = sum(document["groups"][name]["vertices"] for document in found)
                 line = {"panel": GROUPS, "x": row["x"], "label": row["group"]}
                 lines.append({**same, **line, "y": 100 * count / total})
-        degrees = pd.DataFrame([document["out_degrees"] for document in found]).sum()
-        for degree, count in degrees.items():
-            line = {"panel": DEGREES, "x": degree, "y": 100 * count / max(1, degrees.sum())}
+        several = zip_longest(*(document["out_degrees"] for document in found), fillvalue=0)
+        degrees = [sum(counts) for counts in several]
+        for degree, count in enumerate(degrees):
+            line = {"panel": DEGREES, "x": degree, "y": 100 * count / max(1, sum(degrees))}
             lines.append({**same, **line})
     return POINTS.frame(lines if len(lines) > len(rows) else [])
 
