@@ -105,7 +105,10 @@ def _cells(axis: Axes, points: pd.DataFrame, artifact: Artifact) -> None:
     )
     axis.imshow(
         found.where(found > 0),
-        **{"origin": "lower", "extent": (0, 1, 0, 1), "aspect": "auto", "cmap": "Greys"},
+        origin="lower",
+        extent=(0, 1, 0, 1),
+        aspect="auto",
+        cmap="Greys",
         norm=LogNorm(0.01, 100),
     )
     axis.set(xlabel=artifact.axes["x"], ylabel=artifact.axes["y"])
@@ -118,7 +121,9 @@ def _bars(axis: Axes, ours: pd.DataFrame, published: pd.DataFrame) -> None:
     axis.bar(ours["x"], ours["y"], color=COLOURS[2], width=0.7, label="ours")
     axis.plot(
         *(published["x"], published["y"], "D"),
-        **{"markerfacecolor": "white", "markeredgecolor": "black", "markersize": 6},
+        markerfacecolor="white",
+        markeredgecolor="black",
+        markersize=6,
         label="published",
     )
     axis.grid(axis="y", **GRID)

@@ -1,6 +1,7 @@
 """Figure 4: a glance at the target: the best path of the first pass, what the second one sees."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -38,10 +39,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
             for place, (token, vertex) in enumerate(
                 zip(document["target"], glance["path"], strict=True)
             ):
-                at = {**same, "x": vertex + 1, "label": token}
-                lines.append({**at, "series": ASSIGNED, "y": place + 1})
+                at: dict[str, Any] = same | {"x": vertex + 1, "label": token}
+                lines.append(at | {"series": ASSIGNED, "y": place + 1})
                 if glance["shown"][place]:
-                    lines.append({**at, "series": SHOWN, "y": place + 1})
+                    lines.append(at | {"series": SHOWN, "y": place + 1})
                 lines += [{**at, "series": s, "y": glance[s][place]} for s in (BEFORE, AFTER)]
     return POINTS.frame(lines)
 

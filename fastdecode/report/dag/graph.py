@@ -69,10 +69,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
 def _is_shown(point: dict[str, Any], kept: set[int]) -> bool:
     word, _, number = point["series"].rpartition(" ")
     if word == LINKS:
-        return int(number) in kept and point["x"] in kept
+        return int(number) in kept and bool(point["x"] in kept)
     if point["series"] == "passing" or word == CANDIDATE:
-        return point["x"] in kept
-    return word != "path"
+        return bool(point["x"] in kept)
+    return bool(word != "path")
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
@@ -151,14 +151,18 @@ def _graph(axis: Axes, points: pd.DataFrame, rows: int, wide: bool) -> None:
         axis.add_patch(
             FancyArrowPatch(
                 path=_bow(begin, reach, start + 0.12, end - 0.12),
-                **{"arrowstyle": "-|>", "mutation_scale": 6},
-                **{"linewidth": 0.4 + 1.8 * chance, "color": COLOURS[2]},
+                arrowstyle="-|>",
+                mutation_scale=6,
+                linewidth=0.4 + 1.8 * chance,
+                color=COLOURS[2],
             )
         )
         if chance < 0.995:
             axis.text(
                 *(begin + reach, (start + end) / 2, _short(chance)),
-                **{"size": 7, "va": "center", "ha": "center"},
+                size=7,
+                va="center",
+                ha="center",
                 bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none"},
             )
     axis.set(xlim=(0, WIDTH), ylim=(rows - 0.4, -0.6))

@@ -60,7 +60,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             cells = pd.DataFrame({n: row.set_index("x")["y"] for n, row in tokens.items()}).T
             size = int(cells.columns.max())
             cells = cells.reindex(columns=range(1, size + 1))
-            shares = np.exp(cells.sub(cells.max(axis=1), axis=0)).fillna(0.0)
+            shares = cells.sub(cells.max(axis=1), axis=0).map(np.exp).fillna(0.0)
             shares = shares.div(shares.sum(axis=1), axis=0)
             image = axis.imshow(
                 shares.where(shares > 0),

@@ -99,8 +99,10 @@ def _slots(axis: Axes, points: pd.DataFrame) -> None:
             frame = {"facecolor": "white", "edgecolor": COLOURS[1] if n == 1 else "none"}
             axis.text(
                 *(slot, n, f"{token}\n{chance:.2f}"),
-                **{"ha": "center", "va": "center", "size": SIZE},
-                **{"color": "black" if n == 1 else "0.35"},
+                ha="center",
+                va="center",
+                size=SIZE,
+                color="black" if n == 1 else "0.35",
                 bbox={"boxstyle": "round,pad=0.25", **frame},
             )
     axis.set_xlim(0.4, points["x"].max() + 0.6)
@@ -130,8 +132,12 @@ def _graph(axis: Axes, points: pd.DataFrame) -> dict[str, Any]:
                 axis.add_patch(
                     FancyArrowPatch(
                         *((x, y), (to_x, to_y)),
-                        **{"connectionstyle": style, "arrowstyle": "-", "color": colour},
-                        **{"linestyle": line, "linewidth": 1.5, "zorder": 1},
+                        connectionstyle=style,
+                        arrowstyle="-",
+                        color=colour,
+                        linestyle=line,
+                        linewidth=1.5,
+                        zorder=1,
                     )
                 )
         score, text = (scores[n][key].iloc[0] for key in ("y", "label"))
@@ -139,7 +145,9 @@ def _graph(axis: Axes, points: pd.DataFrame) -> dict[str, Any]:
     for node, (x, y) in places.items():
         axis.text(
             *(x, y, node[1]),
-            **{"ha": "center", "va": "center", "size": SIZE},
+            ha="center",
+            va="center",
+            size=SIZE,
             bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "0.3"},
         )
     widest = max(x for x, _ in places.values())

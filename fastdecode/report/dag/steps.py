@@ -97,7 +97,7 @@ def _rows(points: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what is written in each line."""
     rows = []
     for vertex, at in points[points["x"].notna()].groupby("x"):
-        value = at.set_index("series")
+        value: Any = at.set_index("series")
         pairs = [
             f"{value.loc[f'{PAIR} {n}', 'label']} {value.loc[f'{PAIR} {n}', 'y']:.2f}"
             for n in range(1, 3)
@@ -109,7 +109,7 @@ def _rows(points: pd.DataFrame) -> list[dict[str, Any]]:
             here, every, score = (value.loc[f"rank {rank}: {s}", "y"] for s in (HERE, ALL, SCORE))
             rows.append(
                 {
-                    **{"kept": rank == 1, "vertex": f"{vertex:g}" if rank == 1 else ""},
+                    **{"kept": rank == 1, "vertex": f"{float(str(vertex)):g}" if rank == 1 else ""},
                     "prefix": value.loc[f"rank {rank}: {SCORE}", "label"],
                     **{"s here": f"{here:.2g}", "Σ s": f"{every:.2g}", "score": f"{score:.2f}"},
                     "goes on with": ", ".join(pairs) if rank == 1 else "dropped",

@@ -24,7 +24,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     lines = []
     for dataset, part in evidence.parts.items():
         for document in documents(evidence, dataset, "assignment"):
-            same = origin(document)
+            same: dict[str, Any] = origin(document)
             panel = f"{trained(part.settings[same['what']])} ({same['what']})"
             same |= {"panel": panel}
             sides = " → ".join(" ".join(document[side]) for side in ("source", "target"))
