@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FRAME = 2  # positions that a model may need beside the words: `<s>` and `</s>`
 MOST_TRAINING_LINES = 2000  # that a statistic is measured on, spread evenly over the split
+DRAWN = 3  # sentences
+SHORTEST, LONGEST = 4, 8  # tokens of one
 Lines = list[list[str]]
 
 
@@ -66,6 +68,22 @@ class Split:
             for number, line in enumerate(zip(*sides, strict=True))
             if all(0 < len(tokens) <= limit for tokens, limit in zip(line, most, strict=True))
         ]
+
+    def short(self, count: int) -> list[int]:
+        """Return the numbers of the first `count` lines that are short enough to be drawn.
+
+        Both sides have SHORTEST to LONGEST tokens. Systems of one dataset so show the same lines.
+
+        Raises UserError if there is none.
+        """
+        pairs = enumerate(zip(self.sources, self.references["real"], strict=True))
+        found = [n for n, pair in pairs if all(SHORTEST <= len(side) <= LONGEST for side in pair)]
+        if not found:
+            raise UserError(
+                f"no line has {SHORTEST} to {LONGEST} tokens on both sides: nothing short enough "
+                "to be drawn"
+            )
+        return found[:count]
 
 
 Statistic = Callable[["System", Split], dict[str, Any]]

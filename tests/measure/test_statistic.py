@@ -63,12 +63,21 @@ def test_lines_that_a_system_reads() -> None:
     assert split.readable(system, "real") == [0, 1]
 
 
+def test_lines_short_enough_to_be_drawn() -> None:
+    sides = [["a"] * n for n in (3, 4, 8, 9, 5)], [["b"] * n for n in (4, 8, 4, 5, 3)]
+    split = Split(sides[0], {"real": sides[1]})
+    assert split.short(9) == [1, 2]
+    assert split.short(1) == [1]
+    with pytest.raises(UserError, match="nothing short enough"):
+        Split(sides[0][:1], {"real": sides[1][:1]}).short(1)
+
+
 def test_of_many_lines_every_nth_is_read(tmp_path: Path) -> None:
     source, target, *codes = (tmp_path / name for name in PLACES)
     write_lines(source, [f"s{number}" for number in range(10)])
     write_lines(target, [f"t{number}" for number in range(10)])
     for side in codes:
-        write_lines(side, ["#version: 0.2"])
+        write_lines(side, ["#version: 0.2", "a b</w>"])
     for most, lines in ((10, 10), (9, 5), (5, 5), (4, 4), (3, 3), (1, 1)):
         split = read_split(source, target, codes, most=most)
         assert len(split.sources) == lines <= most

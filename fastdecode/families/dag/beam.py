@@ -81,11 +81,18 @@ def expansions(graph: Graph, count: int) -> Expansions:
 
 def beam_search(graph: Graph, limits: Limits, model: LanguageModel | None = None) -> list[Found]:
     """Return tokens and score (equation 11) of the best translation of each sentence."""
+    return [found[0] for found in best_hypotheses(graph, 1, limits, model)]
+
+
+def best_hypotheses(
+    graph: Graph, count: int, limits: Limits, model: LanguageModel | None = None
+) -> list[list[Found]]:
+    """Return the `count` best translations of each sentence that the search ends with."""
     pairs = expansions(graph, limits.expansions)
     sizes, starts = graph.sizes.tolist(), graph.scores[:, 0, 0].tolist()
     each = zip(pairs.vertices, pairs.words, pairs.scores, sizes, starts, strict=True)
     return [
-        _search(vertices[:size], words[:size], scores[:size], start, limits, model)
+        _search(vertices[:size], words[:size], scores[:size], start, count, limits, model)
         for vertices, words, scores, size, start in each
     ]
 
@@ -154,9 +161,10 @@ def _search(
     words: Array,
     scores: Array,
     start: float,
+    count: int,
     limits: Limits,
     model: LanguageModel | None,
-) -> Found:
+) -> list[Found]:
     last = len(vertices) - 1
     best = scores[:last, 0]
     unit = float(best[best > -inf].mean())
@@ -179,8 +187,10 @@ def _search(
                 arrived[vertex].append((longer, added))
     beams, _ = _merge(arrived[last])
     ranks = prefixes.rank(beams, limits)
-    chosen = int(ranks.argmax())
-    return prefixes.words_of(int(beams[chosen]))[:-1], float(ranks[chosen])  # without </s>
+    return [
+        (prefixes.words_of(int(beams[place]))[:-1], float(ranks[place]))  # without </s>
+        for place in (-ranks).argsort(kind="stable")[:count]
+    ]
 
 
 def _merge(arrived: list[tuple[Array, Array]]) -> tuple[Array, Array]:

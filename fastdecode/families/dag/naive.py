@@ -17,13 +17,20 @@ def sum_paths(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> 
     the tokens of the targets with their frame, `sizes` (B) the vertices. Paths go from the first
     vertex to the last. Of a target longer than its graph the result is -inf.
     """
-    f = _first(tokens)
-    found = f.new_full((len(f),), -inf)
-    last = (sizes - 1)[:, None]
+    sums = prefix_sums(tokens, links)
+    rows = torch.arange(len(sums), device=sums.device)
+    return sums[rows, lengths - 1, sizes - 1]
+
+
+def prefix_sums(tokens: Tensor, links: Tensor) -> Tensor:
+    """Return log f (B, M, L): over all paths that write the first i tokens and end at vertex u.
+
+    Arguments as for sum_paths.
+    """
+    f = [_first(tokens)]
     for i in range(1, tokens.shape[1]):
-        f = _logsumexp(f[:, :, None] + links) + tokens[:, i]  # equation 14
-        found = found.where(lengths != i + 1, f.gather(1, last)[:, 0])
-    return found
+        f.append(_logsumexp(f[-1][:, :, None] + links) + tokens[:, i])  # equation 14
+    return torch.stack(f, dim=1)
 
 
 def max_paths(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 from fastdecode.config.rows import Assets, DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
-STATISTICS = ("accuracy", "samples")
+STATISTICS = ("accuracy", "samples", "graphs", "assignment", "vertices")
 LANGUAGE_MODEL = "5gram.binary"
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -1,9 +1,7 @@
-"""What can be said about graphs: plain functions of links and tokens (figures 3, 9, 15; table 2).
+"""What is measured of graphs beside the translations found in them (Huang et al. 2022).
 
-Links are (B, L, L) log-probabilities, -inf where there is none; graphs have `sizes` (B) and are
-padded to L vertices, for which every number here is 0. For the posterior of every vertex given a
-target (figure 3) see paths.posteriors. What is measured of a trained system with them stands at the
-end, in STATISTICS.
+`accuracy` is for table 2, `samples` for figure 8, `vertices` for figure 15; `graphs` and
+`assignment` (drawn.py) are single sentences, for the drawings.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,79 +9,29 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from fastdecode.decode import decode_all
+from fastdecode.decode import batches, decode_all
+from fastdecode.families.dag.drawn import assignment, graphs
+from fastdecode.families.dag.graph import Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.progress import track
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
 
 MOST_TOKENS = 1024  # of a batch of sources
-
-
-def passing(links: Tensor, sizes: Tensor) -> Tensor:
-    """Return how likely a path drawn from the links passes through each vertex: (B, L).
-
-    With p_1 = 1, p_u = Σ_v p_v E_vu. All paths end at the last vertex, so that what comes behind a
-    vertex has the probability one, and this sum over what comes before it is all.
-    """
-    edges = links.exp()
-    unit = torch.eye(edges.shape[1], dtype=edges.dtype, device=edges.device)
-    first = unit[:, :1].expand(len(edges), -1, -1)
-    found = torch.linalg.solve_triangular(unit - edges.transpose(1, 2), first, upper=False)
-    place = torch.arange(edges.shape[1], device=sizes.device)
-    passed: Tensor = found[..., 0].masked_fill(place >= sizes[:, None], 0.0)
-    return passed
-
-
-def token_probabilities(logits: Tensor, sizes: Tensor) -> Tensor:
-    """Return the probability of each vertex's likeliest token: (B, L); `logits` are (B, L, V)."""
-    best = logits.log_softmax(-1).amax(-1).exp()
-    place = torch.arange(logits.shape[1], device=sizes.device)
-    return best.masked_fill(place >= sizes[:, None], 0.0)
-
-
-def main_edges(links: Tensor, share: float = 0.8) -> Tensor:
-    """Return (B, L, L), true for the likeliest links of each vertex that together have a `share`.
-
-    That is as few as possible, and with them the one that goes over the share.
-    """
-    best, order = links.exp().sort(dim=2, descending=True, stable=True)
-    kept = (best.cumsum(2) - best < share) & (best > 0)
-    return torch.zeros_like(kept).scatter(2, order, kept)
-
-
-def out_degrees(links: Tensor, tokens: Tensor, share: float = 0.8) -> Tensor:
-    """Return how many main edges leave each vertex (B, L), those to the same token being one.
-
-    `tokens` (B, L) are the likeliest ones of the vertices. Figure 15 leaves out vertices that
-    paths pass with a probability below 0.2.
-    """
-    edges = main_edges(links, share)
-    # Of the edges to equal tokens the one to the first such vertex counts.
-    same = tokens[:, :, None] == tokens[:, None, :]  # (B, L, L)
-    before = same.tril(-1).to(edges.dtype)
-    earlier = torch.einsum("bul,bvl->buv", edges.double(), before.double()) > 0
-    return (edges & ~earlier).sum(2)
-
-
-def path_counts(edges: Tensor, sizes: Tensor) -> Tensor:
-    """Return through how many paths from the first vertex to the last each one is passed: (B, L).
-
-    `edges` (B, L, L) says which links there are. Doubles: the counts grow exponentially.
-    """
-    steps = edges.double()
-    unit = torch.eye(steps.shape[1], dtype=steps.dtype, device=steps.device)
-    first = unit[:, :1].expand(len(steps), -1, -1)
-    last = unit[sizes - 1][..., None]
-    before = torch.linalg.solve_triangular(unit - steps.transpose(1, 2), first, upper=False)
-    behind = torch.linalg.solve_triangular(unit - steps, last, upper=True)
-    counts: Tensor = (before * behind)[..., 0]
-    return counts
+BINS = 20  # of a probability
+SHARE, LEAST = 0.8, 0.2  # figure 15b: of the links' mass; passing probability of a vertex
+GROUPS = {  # of the paper's appendix E
+    "passed": "passing probability above 0.5",
+    "sure": "passing probability below 0.5, that of the likeliest token above",
+    "vague": "both probabilities below 0.2",
+}
 
 
 def best_assignment_accuracy(
@@ -151,4 +99,79 @@ def samples(system: "System", split: Split) -> dict[str, Any]:
     return sampled(system, split, draw)
 
 
-STATISTICS: dict[str, Statistic] = {"accuracy": accuracy, "samples": samples}
+@torch.inference_mode()
+def vertices(system: "System", split: Split) -> dict[str, Any]:
+    """Count the vertices of all graphs by how likely they are passed, sure, and branching.
+
+    As in figure 15. Sources that do not fit the model are left out.
+    """
+    (model,) = system.models
+    assert isinstance(model, GraphModel)  # the workflow asks no other for this
+    chosen = split.readable(system)
+    sources = [split.sources[number] for number in chosen]
+    grid = torch.zeros(BINS, BINS, dtype=torch.long)  # passing, token
+    groups = dict.fromkeys(GROUPS, 0)
+    degrees = torch.zeros(1, dtype=torch.long)
+    for group in track(batches(sources, MOST_TOKENS), "vertices", "batches"):
+        padded = frame_sources([sources[i] for i in group], system.source).to(system.device)
+        lengths = (padded != system.source.pad()).sum(1)
+        sizes = model.decoder.sizes(lengths)
+        blanks = blank_slots(sizes, system.target)
+        logits, links = model.decoder(blanks, model.encoder(padded, lengths), sizes)
+        passed, sure = passing(links.double(), sizes), token_probabilities(logits, sizes)
+        there = torch.arange(links.shape[1], device=sizes.device) < sizes[:, None]
+        words = Shortlist(system.target, 1).read([logits.flatten(0, 1)], links, sizes).words
+        counted = there & (passed >= LEAST) & (links > -torch.inf).any(2)
+        found = torch.bincount(out_degrees(links, words[..., 0], SHARE)[counted])
+        degrees = _add(degrees, found.cpu())
+        passed, sure = passed[there].cpu(), sure[there].cpu()
+        cells = _bins(passed) * BINS + _bins(sure)
+        grid += torch.bincount(cells, minlength=BINS * BINS).unflatten(0, (BINS, BINS))
+        for name, members in _groups(passed, sure).items():
+            groups[name] += int(members.sum())
+    return {
+        "definition": "counts: vertices by passing probability (row) and by the probability of "
+        f"their likeliest token (column), in {BINS} equal bins; groups: vertices of which this is "
+        f"true; out_degrees: vertices of a passing probability of at least {LEAST} by how many of "
+        f"the likeliest links that together have {SHARE} of the mass leave them, from none on, "
+        "links to equal tokens as one; the last vertex, which no link leaves, is in none",
+        "lines": len(chosen),
+        "left_out": len(split.sources) - len(chosen),
+        "vertices": int(grid.sum()),
+        "counts": grid.tolist(),
+        "groups": {
+            name: {"definition": definition, "vertices": groups[name]}
+            for name, definition in GROUPS.items()
+        },
+        "out_degrees": degrees.tolist(),
+    }
+
+
+def _groups(passed: Tensor, sure: Tensor) -> dict[str, Tensor]:
+    """Return which of GROUPS some vertices are in."""
+    return {
+        "passed": passed > 0.5,
+        "sure": (passed < 0.5) & (sure > 0.5),
+        "vague": (passed < 0.2) & (sure < 0.2),
+    }
+
+
+def _bins(chances: Tensor) -> Tensor:
+    return (chances * BINS).long().clamp(max=BINS - 1)
+
+
+def _add(one: Tensor, other: Tensor) -> Tensor:
+    """Add counts that may be of different lengths."""
+    longer, shorter = sorted((one, other), key=len, reverse=True)
+    total = longer.clone()
+    total[: len(shorter)] += shorter
+    return total
+
+
+STATISTICS: dict[str, Statistic] = {
+    "accuracy": accuracy,
+    "samples": samples,
+    "graphs": graphs,
+    "assignment": assignment,
+    "vertices": vertices,
+}

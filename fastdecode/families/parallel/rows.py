@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt, model_validator
 from fastdecode.config.rows import DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
-STATISTICS = ("recall", "accuracy", "samples")
+STATISTICS = ("recall", "accuracy", "samples", "slots")
 AGAINST_TEACHER = ("recall",)
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]

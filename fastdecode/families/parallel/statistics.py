@@ -12,6 +12,7 @@ from fastdecode.decode import batches
 from fastdecode.families.parallel.alignment import Labels, best_alignment, collapse
 from fastdecode.families.parallel.candidates import nat_candidates
 from fastdecode.families.parallel.decoders import LEARNED, single_model
+from fastdecode.families.parallel.drawn import slots
 from fastdecode.families.parallel.framing import source_slots
 from fastdecode.framing import frame_sources
 from fastdecode.measure.assignment import assigned
@@ -130,4 +131,9 @@ def _ctc_logits(system: "System", sources: Lines) -> tuple[Tensor, Tensor]:
     return slots, logits
 
 
-STATISTICS: dict[str, Statistic] = {"recall": recall, "accuracy": accuracy, "samples": samples}
+STATISTICS: dict[str, Statistic] = {
+    "recall": recall,
+    "accuracy": accuracy,
+    "samples": samples,
+    "slots": slots,
+}

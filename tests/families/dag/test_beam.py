@@ -10,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastdecode.families.dag.beam import Limits, beam_search, expansions, prune
+from fastdecode.families.dag.beam import Limits, beam_search, best_hypotheses, expansions, prune
 from fastdecode.families.dag.graph import Graph
-from fastdecode.families.dag.naive_beam import naive_beam_search
+from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from tests.families.dag.conftest import BOS, EOS, UNK, random_graph, translations
 
 EVERYTHING = Limits(10_000, 10_000, 10_000, alpha=0.0)
@@ -86,17 +86,51 @@ def test_with_limits_it_is_algorithm_3(
         assert score == pytest.approx(total, abs=1e-4)
 
 
-def test_the_worked_example_of_figure_11() -> None:
+def figure_11() -> Graph:
     yes = 4
     links = torch.full((1, 4, 4), -inf)
     for u, v, chance in ((0, 1, 0.5), (0, 2, 0.5), (1, 2, 0.1), (1, 3, 0.9), (2, 3, 1.0)):
         links[0, u, v] = log(chance)
     words = torch.tensor([[[BOS], [yes], [yes], [EOS]]])
     scores = torch.tensor([[[1.0], [0.8], [0.8], [1.0]]]).log()
-    graph = Graph(links, words, scores, torch.tensor([4]))
-    ((tokens, score),) = beam_search(graph, Limits(1, 1, 2, alpha=1.0))
-    assert tokens == [yes]
+    return Graph(links, words, scores, torch.tensor([4]))
+
+
+def test_the_worked_example_of_figure_11() -> None:
+    ((tokens, score),) = beam_search(figure_11(), Limits(1, 1, 2, alpha=1.0))
+    assert tokens == [4]
     assert score == pytest.approx(log(0.36 + 0.4) / 3, abs=1e-6)  # printed as -0.09
+
+
+def test_the_steps_of_figure_11() -> None:
+    graph = figure_11()
+    scores = torch.full((4, 5), -inf)
+    scores[torch.arange(4), graph.words[0, :, 0]] = graph.scores[0, :, 0]
+    steps: list[Step] = []
+    naive_beam_search(graph.links[0], scores, BOS, Limits(1, 1, 2), watch=steps.append)
+    one, two, three = (BOS, 4), (BOS, 4, 4), (BOS, 4, EOS)
+    assert [step.vertex for step in steps] == [0, 1, 2, 3]
+    assert [beam for beam, *_ in steps[2].beams] == [one, two]
+    assert steps[2].kept == [one]  # and `two` is dropped
+    masses = [mass for _, here, reached, _ in steps[2].beams for mass in (here, reached)]
+    assert masses == pytest.approx([0.4, 0.8, 0.032, 0.032])
+    assert [score for *_, score in steps[2].beams] == pytest.approx([-0.11, -1.15], abs=0.005)
+    (ended,) = steps[3].beams
+    # Printed as 0.72, of which the logarithm is not what is printed as the score.
+    assert ended == (three, pytest.approx(0.76), pytest.approx(0.76), pytest.approx(log(0.76) / 3))
+    assert [(v, token) for _, v, token in steps[1].pairs] == [(3, EOS), (2, 4)]
+
+
+def test_hypotheses_are_the_best_of_all_translations() -> None:
+    graph, scores = random_graph(5, [5, 4], words=2)
+    for b, found in enumerate(best_hypotheses(graph, 4, EVERYTHING)):
+        size = int(graph.sizes[b])
+        every = translations(graph.links[b, :size, :size], scores[b, :size])
+        expected = sorted(every.items(), key=lambda item: -item[1])[:4]
+        assert [tuple(tokens) for tokens, _ in found] == [words for words, _ in expected]
+        assert [exp(score) for _, score in found] == pytest.approx(
+            [mass for _, mass in expected], rel=1e-4
+        )
 
 
 def test_long_translations_keep_their_masses() -> None:

@@ -1,94 +1,71 @@
-"""Statistics of graphs against enumeration of their paths."""
-
-from itertools import pairwise
+"""Statistics of graphs against single sentences and enumeration."""
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from fastdecode.decode import System
+from fastdecode.families import statistics
 from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
 from fastdecode.families.dag.statistics import (
+    BINS,
+    STATISTICS,
     accuracy,
     best_assignment_accuracy,
-    main_edges,
-    out_degrees,
-    passing,
-    path_counts,
     samples,
-    token_probabilities,
+    vertices,
 )
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import Readable, Split
-from tests.families.dag.conftest import (
-    every_path,
-    path_scores,
-    random_links,
-    random_target,
-    untrained_graphs,
-)
-
-SIZES = [6, 4, 3]
-seeds = st.integers(0, 10_000)
+from tests.families.dag.conftest import EOS, UNK, path_scores, random_target, untrained_graphs
 
 
-def links_of(seed: int) -> torch.Tensor:
-    return random_links(torch.tensor(SIZES), torch.Generator().manual_seed(seed))
+@pytest.fixture(scope="module")
+def system() -> System:
+    return untrained_graphs()
 
 
-@settings(max_examples=20, deadline=None)
-@given(seed=seeds)
-def test_passing_probabilities_are_sums_over_paths(seed: int) -> None:
-    links = links_of(seed)
-    found = passing(links, torch.tensor(SIZES))
-    for b, size in enumerate(SIZES):
-        expected = torch.zeros(6).double()
-        for length in range(2, size + 1):
-            for path in every_path(length, size):
-                chance = sum(links[b, u, v] for u, v in pairwise(path))
-                expected[list(path)] += torch.as_tensor(chance).exp()
-        assert torch.allclose(found[b], expected)
-        assert found[b, [0, size - 1]].tolist() == pytest.approx([1.0, 1.0])
+def test_the_room_names_its_statistics() -> None:
+    assert statistics("dag") == tuple(STATISTICS)
 
 
-@settings(max_examples=20, deadline=None)
-@given(seed=seeds)
-def test_path_counts_are_numbers_of_paths(seed: int) -> None:
-    edges = main_edges(links_of(seed), 0.7)
-    found = path_counts(edges, torch.tensor(SIZES))
-    for b, size in enumerate(SIZES):
-        expected = [0] * 6
-        for length in range(2, size + 1):
-            for path in every_path(length, size):
-                if all(edges[b, u, v] for u, v in pairwise(path)):
-                    for u in path:
-                        expected[u] += 1
-        assert found[b].tolist() == expected
-
-
-def test_main_edges_are_the_fewest_with_their_share() -> None:
-    links = torch.tensor([[[0, 0.5, 0.3, 0.2], [0, 0, 0.9, 0.1], [0, 0, 0, 1], [0.0] * 4]]).log()
-    assert main_edges(links, 0.75).int().tolist() == [
-        [[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    ]
-    assert main_edges(links, 0.9).int().tolist()[0][0] == [0, 1, 1, 1]
-
-
-def test_out_degrees_count_equal_tokens_once() -> None:
-    links = torch.tensor([[[0, 0.5, 0.3, 0.2], [0, 0, 0.5, 0.5], [0, 0, 0, 1], [0.0] * 4]]).log()
-    assert out_degrees(links, torch.tensor([[0, 7, 8, 2]]), 0.95).tolist() == [[3, 2, 1, 0]]
-    assert out_degrees(links, torch.tensor([[0, 7, 7, 2]]), 0.95).tolist() == [[2, 2, 1, 0]]
-
-
-def test_an_edge_counts_though_one_that_does_not_has_its_token() -> None:
-    links = torch.tensor([[[0, 0.1, 0.9], [0, 0, 1], [0.0] * 3]]).log()
-    assert out_degrees(links, torch.tensor([[0, 7, 7]]), 0.8).tolist() == [[1, 1, 0]]
-
-
-def test_token_probabilities_are_those_of_the_likeliest() -> None:
-    logits = torch.tensor([[[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]]])
-    found = token_probabilities(logits, torch.tensor([2]))
-    assert torch.allclose(found, torch.tensor([[0.8808, 0.5, 0.0]]), atol=1e-4)
+def test_vertices_are_counted_as_in_each_graph_alone(
+    system: System, ragged: list[list[str]]
+) -> None:
+    (model,) = system.models
+    found = vertices(system, Split([*ragged, []], {}))
+    points, degrees = [], []
+    for sentence in ragged:
+        source = frame_sources([sentence], system.source)
+        sizes = model.decoder.sizes(torch.tensor([source.shape[1]]))
+        with torch.inference_mode():
+            encoded = model.encoder(source, torch.tensor([source.shape[1]]))
+            logits, links = model.decoder(blank_slots(sizes, system.target), encoded, sizes)
+        passed = passing(links.double(), sizes)[0].tolist()
+        points += zip(passed, token_probabilities(logits, sizes)[0].tolist(), strict=True)
+        # As in decoding, only the ends write `<s>` and `</s>`.
+        words = logits[0].clone()
+        words[:, :UNK] = -torch.inf
+        best = words.argmax(-1)
+        best[0], best[-1] = 0, EOS
+        leaving = out_degrees(links, best[None], 0.8)[0].tolist()
+        degrees += [n for n, p in zip(leaving[:-1], passed[:-1], strict=True) if p >= 0.2]
+    assert (found["lines"], found["left_out"]) == (len(ragged), 1)
+    assert found["vertices"] == len(points)
+    groups = {name: group["vertices"] for name, group in found["groups"].items()}
+    assert groups == {
+        "passed": sum(p > 0.5 for p, _ in points),
+        "sure": sum(p < 0.5 < t for p, t in points),
+        "vague": sum(p < 0.2 and t < 0.2 for p, t in points),
+    }
+    assert all(groups.values())
+    assert found["out_degrees"] == [degrees.count(n) for n in range(max(degrees) + 1)]
+    rows = [sum(row) for row in found["counts"]]
+    cells = [min(int(p * BINS), BINS - 1) for p, _ in points]
+    assert rows == [cells.count(row) for row in range(BINS)]
+    columns = [sum(column) for column in zip(*found["counts"], strict=True)]
+    cells = [min(int(t * BINS), BINS - 1) for _, t in points]
+    assert columns == [cells.count(column) for column in range(BINS)]
 
 
 def test_accuracy_is_counted_on_the_best_path_without_the_frame() -> None:
