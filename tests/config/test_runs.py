@@ -251,7 +251,7 @@ def test_the_vocabularies_of_the_bidirectional_papers_table_4() -> None:
         assert row.training == alone("news.en-de").datasets["news.en-de"].training
 
 
-def test_table_4_is_measured_at_base_size_on_every_vocabulary() -> None:
+def test_table_4_is_measured_of_one_size_on_every_vocabulary() -> None:
     run = read(CONFIG / "runs/news-bidirectional.yaml")
     assert {row.bpe.merges for row in run.datasets.values()} == {
         row["vocabulary"] for row in run.papers["bidirectional"].artifacts["table4"].rows.values()
@@ -259,7 +259,7 @@ def test_table_4_is_measured_at_base_size_on_every_vocabulary() -> None:
     assert list(run.papers["bidirectional"].artifacts) == ["table4"]
     for dataset, target, system, _ in map(astuple, run.untrained()):
         assert target == "untrained"
-        assert run.architecture(dataset, system) == Architecture(512, 2048, 8, 6, 6)
+        assert run.architecture(dataset, system) == Architecture(128, 512, 4, 4, 4)
 
 
 def test_the_beam_of_the_bidirectional_paper() -> None:

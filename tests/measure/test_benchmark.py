@@ -85,7 +85,7 @@ def test_engines_write_the_same_words_as_their_reference(systems: dict[str, Syst
             continue  # its stopping rule is its own
         assert written(entry, systems) == written(over, systems)
         compared += 1
-    assert compared == 2 + 1 + 2 + 2
+    assert compared == 2 + 1 + 2 + 2 + 2
 
 
 def test_forced_lengths(systems: dict[str, System]) -> None:
