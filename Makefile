@@ -25,7 +25,7 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 	@echo && cat results/report/toy/systems.toy.test.md
 	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
 
-benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained, 4 minutes
+benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark
 
 test: $(READY)  ## install and run the tests
