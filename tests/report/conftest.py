@@ -144,5 +144,5 @@ def origin() -> dict[str, Any]:
     """The provenance of a statistic."""
     return {
         **{"dataset": "toy", "target": "big", "system": "lattice", "seed": 1, "split": "valid"},
-        **{"device": "cpu: X", "commit": "abc"},
+        **{"precision": "fp32", "device": "cpu: X", "commit": "abc"},
     }

@@ -10,6 +10,7 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.aggressive.tokens import Marked
 from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.tables import Table
 
@@ -52,12 +53,8 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     """
     found = published_cells(evidence.artifact)
     for dataset in evidence.parts:
-        here = [d for d in evidence.statistics if d["provenance"]["dataset"] == dataset]
-        for document in here[:1]:
-            origin = document["provenance"]
-            same = {"source": "ours", "dataset": dataset, "seeds": str(origin["seed"])}
-            same |= {key: origin[key] for key in ("split", "precision", "device", "commit")}
-            same["what"] = f"{origin['target']}/{origin['system']}"
+        for document in documents(evidence, dataset, "traces")[:1]:
+            same = origin(document)
             for name, row in evidence.artifact.rows.items():
                 example = int(str(row["example"])) - 1
                 if example < len(document["lines"]):

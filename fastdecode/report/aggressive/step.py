@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from fastdecode.config.papers import Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas, legend_below
@@ -51,12 +52,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
     (row,) = evidence.artifact.rows.values()
     lines = []
     for dataset in evidence.parts:
-        here = [d for d in evidence.statistics if d["provenance"]["dataset"] == dataset]
-        for document in here[:1]:
-            origin = document["provenance"]
-            same = {"dataset": dataset, "source": "ours", "seeds": str(origin["seed"])}
-            same |= {key: origin[key] for key in ("split", "precision", "device", "commit")}
-            same["what"] = f"{origin['target']}/{origin['system']}"
+        for document in documents(evidence, dataset, "traces")[:1]:
+            same = origin(document)
             line, number, iteration = best_iteration(document, str(row["ours"]))
             for place, token in enumerate(line["source"], 1):
                 point = {"panel": SOURCE, "series": SOURCE, "x": place, "n": number}

@@ -21,12 +21,7 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """
     ours = cells[cells["source"] == "ours"]
     rows = list(artifact.rows)
-    table: dict[str, list[str]] = {}
-    for column, heading in artifact.labels.items():
-        table[heading] = _column(cells[cells["source"] == LABEL], rows, column, _words)
-    for column, heading in artifact.published.items():
-        of = cells[cells["source"] == PUBLISHED]
-        table[f"published {heading}"] = _column(of, rows, column, published_number)
+    table = published_columns(artifact, cells)
     run = ours.drop_duplicates(["row", "what"]).groupby("row", sort=False)["what"]
     what = {str(row): ", ".join(names) for row, names in run}
     table[RUN_HERE] = [what.get(row, _missing(artifact, row)) for row in rows]
@@ -41,27 +36,41 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                     head = " ".join(
                         filter(None, [dataset, which, metric.heading, _tier(tier, ours)])
                     )
-                    table[head] = _column(group, rows, column, partial(_measured, form=metric.form))
+                    table[head] = column_of(
+                        group, rows, column, partial(_measured, form=metric.form)
+                    )
     frame = pd.DataFrame(table, index=rows, dtype=str).fillna("")
     frame = frame.loc[:, (frame != "").any()]
     return Table(frame.reset_index(drop=True), " ".join(_caption(name, artifact, ours, frame)))
 
 
-def _column(
+def column_of(
     cells: pd.DataFrame, rows: list[str], column: str, form: Callable[[Any], str]
 ) -> list[str]:
+    """Return a column of a table: what `form` makes of each row's cell, nothing where none is."""
     found = cells[cells["column"] == column].drop_duplicates("row").set_index("row")
     return [form(found.loc[row]) if row in found.index else "" for row in rows]
-
-
-def _words(cell: Mapping[str, Any]) -> str:
-    return str(cell["text"])
 
 
 def published_number(cell: Mapping[Any, Any]) -> str:
     """Return a published cell as it is printed: words as they are, numbers with their digits."""
     spread = "" if pd.isna(cell["sd"]) else f" ± {cell['sd']:.10g}"
     return cell["text"] or f"{cell['value']:.10g}{spread}"
+
+
+def published_columns(
+    artifact: Artifact, cells: pd.DataFrame, form: Callable[[Any], str] = published_number
+) -> dict[str, list[str]]:
+    """Return heading → column of an artifact's labels and then of its published numbers."""
+    rows = list(artifact.rows)
+    return {
+        f"{before}{heading}": column_of(cells[cells["source"] == source], rows, column, form)
+        for source, before, columns in (
+            (LABEL, "", artifact.labels),
+            (PUBLISHED, "published ", artifact.published),
+        )
+        for column, heading in columns.items()
+    }
 
 
 def _measured(cell: Mapping[str, Any], form: str) -> str:

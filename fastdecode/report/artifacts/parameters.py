@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact, choose
-from fastdecode.report.artifacts.beside import published_number
-from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.beside import column_of, published_columns, published_number
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.settings import text_of
 from fastdecode.report.tables import Table
@@ -37,24 +37,14 @@ def cells(evidence: Evidence) -> pd.DataFrame:
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: labels, published columns, and ours by dataset."""
     rows = list(artifact.rows)
-    table: dict[str, list[str]] = {}
-    for source, columns in ((LABEL, artifact.labels), (PUBLISHED, artifact.published)):
-        for column, heading in columns.items():
-            head = heading if source == LABEL else f"published {heading}"
-            table[head] = _column(cells[cells["source"] == source], rows, column)
+    table = published_columns(artifact, cells)
     ours = cells[cells["source"] == "ours"]
     for (dataset, of, what), group in ours.groupby(["dataset", "column", "what"], sort=False):
-        table[" ".join([str(dataset), str(what)])] = _column(group, rows, str(of))
+        table[" ".join([str(dataset), str(what)])] = column_of(
+            group, rows, str(of), published_number
+        )
     caption = [f"{name}: {artifact.title}."]
     caption += [f"Published: {artifact.setting}."] if artifact.setting else []
     caption += ["Ours: from the configuration of this run."]
     caption += [f"Note: {note}." for note in artifact.notes]
     return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
-
-
-def _column(cells: pd.DataFrame, rows: list[str], column: str) -> list[str]:
-    found = {
-        str(cell["row"]): published_number(cell)
-        for cell in cells[cells["column"] == column].to_dict("records")
-    }
-    return [found.get(row, "") for row in rows]

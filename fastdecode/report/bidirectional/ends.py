@@ -1,14 +1,14 @@
 """Table 3: n-gram precision of the first and of the last tokens of long sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.beside import published_number
-from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.beside import column_of, published_columns
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry
 from fastdecode.report.tables import Table
@@ -56,16 +56,11 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each dataset."""
     rows = list(artifact.rows)
-    table: dict[str, list[str]] = {}
-    for column, heading in artifact.labels.items():
-        table[heading] = _column(cells[cells["source"] == LABEL], rows, column, "{}")
-    for column, heading in artifact.published.items():
-        of = cells[cells["source"] == PUBLISHED]
-        table[f"published {heading}"] = _column(of, rows, column, "{:.1f}")
+    table = published_columns(artifact, cells, _percent)
     ours = cells[cells["source"] == "ours"]
     for dataset, group in ours.groupby("dataset", sort=False):
         for column, heading in artifact.published.items():
-            table[f"{dataset} {heading}"] = _column(group, rows, column, "{:.1f}")
+            table[f"{dataset} {heading}"] = column_of(group, rows, column, _percent)
     caption = [f"{name}: {artifact.title}.", f"Published: {artifact.setting}."]
     measured = ours[ours["what"] != ""].drop_duplicates(["dataset", "what", "split"])
     for cell in measured.to_dict("records"):
@@ -77,9 +72,5 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
 
 
-def _column(cells: pd.DataFrame, rows: list[str], column: str, form: str) -> list[str]:
-    found = {
-        str(cell["row"]): published_number(cell) if cell["text"] else form.format(cell["value"])
-        for cell in cells[cells["column"] == column].to_dict("records")
-    }
-    return [found.get(row, "") for row in rows]
+def _percent(cell: Mapping[str, Any]) -> str:
+    return cell["text"] or f"{cell['value']:.1f}"

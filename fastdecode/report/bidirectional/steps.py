@@ -6,6 +6,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
@@ -23,12 +24,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """
     lines = []
     for dataset in evidence.parts:
-        here = [d for d in evidence.statistics if d["provenance"]["dataset"] == dataset]
-        for document in here[:1]:
-            origin = document["provenance"]
-            same = {"dataset": dataset, "source": "ours", "seeds": str(origin["seed"])}
-            same |= {key: origin[key] for key in ("split", "device", "commit")}
-            same["what"] = f"{origin['target']}/{origin['system']}"
+        for document in documents(evidence, dataset, "steps")[:1]:
+            same = origin(document)
             for place, token in enumerate(document["source"], 1):
                 lines.append({**same, "series": SOURCE, "x": place, "y": 0, "label": token})
             behind = len(document["translation"]) + 1

@@ -11,15 +11,8 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
-from fastdecode.report.artifacts.beside import published_number
-from fastdecode.report.artifacts.cells import (
-    CELLS,
-    DISTURBED,
-    LABEL,
-    PUBLISHED,
-    RANDOM,
-    published_cells,
-)
+from fastdecode.report.artifacts.beside import column_of, published_columns
+from fastdecode.report.artifacts.cells import CELLS, DISTURBED, RANDOM, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import of_entry, speed
@@ -96,12 +89,7 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each corpus."""
     rows = list(artifact.rows)
-    table: dict[str, list[str]] = {}
-    for column, heading in artifact.labels.items():
-        table[heading] = _column(cells[cells["source"] == LABEL], rows, column, "{}")
-    for column, heading in artifact.published.items():
-        of = cells[cells["source"] == PUBLISHED]
-        table[f"published {heading}"] = _column(of, rows, column, "{}")
+    table = published_columns(artifact, cells)
     ours = cells[cells["source"] == "ours"]
     corpora = ours[ours["column"] == "corpus"].set_index("dataset")["text"]
     for corpus in corpora.unique():
@@ -118,8 +106,7 @@ def _columns(
     table = {f"{corpus} {SIZE} reached": _column(here, rows, SIZE, "{:,.0f}")}
     for side in ("source", "target"):
         language = here.loc[here["column"] == f"len_{side}", "text"].iloc[0]
-        of = here.assign(text="")
-        table[f"{corpus} {language} length"] = _column(of, rows, f"len_{side}", "{:.2f}")
+        table[f"{corpus} {language} length"] = _column(here, rows, f"len_{side}", "{:.2f}")
     for tier in artifact.tiers:
         of = here[here["tier"] == tier]
         for column, metric in SPEEDS.items():
@@ -132,13 +119,7 @@ def _columns(
 
 
 def _column(cells: pd.DataFrame, rows: list[str], column: str, form: str) -> list[str]:
-    found = {
-        str(cell["row"]): published_number(cell)
-        if cell["source"] == PUBLISHED or cell["text"]
-        else form.format(cell["value"]) + cell["marks"]
-        for cell in cells[cells["column"] == column].to_dict("records")
-    }
-    return [found.get(row, "") for row in rows]
+    return column_of(cells, rows, column, lambda cell: form.format(cell["value"]) + cell["marks"])
 
 
 def _caption(

@@ -6,13 +6,12 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.beside import published_number
-from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.beside import RUN_HERE, published_columns
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.tables import NOT_RUN, Table
 
 TRAIN, VALID = "train", "valid"
-RUN_HERE = "run here"
 
 
 def cells(evidence: Evidence) -> pd.DataFrame:
@@ -58,13 +57,7 @@ def _mean(documents: list[dict[str, Any]]) -> dict[str, Any]:
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: published columns, what was run, ours by dataset."""
     rows = list(artifact.rows)
-    table: dict[str, list[str]] = {}
-    for source, columns in ((LABEL, artifact.labels), (PUBLISHED, artifact.published)):
-        for column, heading in columns.items():
-            head = heading if source == LABEL else f"published {heading}"
-            of = cells[(cells["source"] == source) & (cells["column"] == column)]
-            texts = {str(cell["row"]): published_number(cell) for cell in of.to_dict("records")}
-            table[head] = [texts.get(row, "") for row in rows]
+    table = published_columns(artifact, cells)
     ours = cells[cells["source"] == "ours"]
     what = dict(zip(ours["row"], ours["what"], strict=True))
     table[RUN_HERE] = [what.get(row, NOT_RUN) for row in rows]

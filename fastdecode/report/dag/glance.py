@@ -7,10 +7,10 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
-from fastdecode.report.dag.documents import documents, origin
 
 SIZE, PAIR = "vertices", "pair"
 ASSIGNED, SHOWN, BEFORE, AFTER = "on the best path", "shown", "before", "after"

@@ -10,20 +10,19 @@ from matplotlib.path import Path as Curve
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
-from fastdecode.report.dag.documents import (
+from fastdecode.report.dag.modes import slot_points
+from fastdecode.report.dag.sentences import (
     CANDIDATE,
     HYPOTHESIS,
     LINKS,
-    documents,
     numbered,
-    origin,
     sentence_points,
     words_of,
 )
-from fastdecode.report.dag.modes import slot_points
 
 PASSED = 0.1  # what paths pass less often is left out
 ROW, LINE = 0.25, 0.17  # inches: a vertex, a line of text
@@ -33,7 +32,7 @@ NAT = "NAT"
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
-    """Return the graphs of the sentences that the artifact's rows name, from 1: see documents.py.
+    """Return the graphs of the sentences that the artifact's rows name, from 1: see sentences.py.
 
     Vertices with a passing probability below 0.1 are left out, with all links to and from them. The
     panel is the number of the sentence. Series `NAT` has as label what a plain NAT writes.

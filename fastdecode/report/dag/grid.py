@@ -9,10 +9,11 @@ from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, LINES, canvas, legend_below
-from fastdecode.report.dag.documents import PATH, documents, numbered, origin
+from fastdecode.report.dag.sentences import PATH, numbered
 
 TICKS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 LEAST = TICKS[0]  # of a row's sum: what is below looks the same

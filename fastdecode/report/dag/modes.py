@@ -10,16 +10,15 @@ from matplotlib.patches import FancyArrowPatch
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, LINES, canvas, legend_below
-from fastdecode.report.dag.documents import (
+from fastdecode.report.dag.sentences import (
     CANDIDATE,
     HYPOTHESIS,
     PATH,
-    documents,
     numbered,
-    origin,
     sentence_points,
     words_of,
 )
@@ -36,7 +35,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """Return the first short sentence of each dataset, in a panel for each kind of model.
 
     `slots` has series `source`, `reference`, `written` (label: the words) and `candidate n` (x:
-    slot, y: probability, label: token); `graph` the hypotheses and their paths: see documents.py.
+    slot, y: probability, label: token); `graph` the hypotheses and their paths: see sentences.py.
     """
     lines = []
     for dataset in evidence.parts:

@@ -7,16 +7,15 @@ from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, GRID, canvas, legend_below
-from fastdecode.report.dag.documents import (
+from fastdecode.report.dag.sentences import (
     CANDIDATE,
     LINKS,
     PATH,
-    documents,
     numbered,
-    origin,
     sentence_points,
     words_of,
 )
@@ -27,7 +26,7 @@ TOKENS, MATRIX = 0.9, 3.4  # inches: the panels
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
-    """Return the graph of the first short sentence of each dataset: see documents.py."""
+    """Return the graph of the first short sentence of each dataset: see sentences.py."""
     return POINTS.frame(
         [
             {**origin(document), **line}

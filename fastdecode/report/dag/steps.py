@@ -7,10 +7,10 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
-from fastdecode.report.dag.documents import documents, origin
 
 LINE = 0.165  # inches: a prefix
 RANKED = 2  # prefixes of a vertex that are shown

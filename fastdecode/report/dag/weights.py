@@ -7,10 +7,10 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import GRID, canvas, legend_below, styles
-from fastdecode.report.dag.documents import documents, origin
 
 HEIGHT = 1.9  # inches: a panel
 TARGET = "target"

@@ -85,7 +85,7 @@ def evidence(origin: dict[str, Any]) -> Any:
         for name, steps in made.items()
     }
     document = {
-        **{"provenance": {**origin, "precision": "fp32"}, "settings": {}},
+        **{"provenance": {**origin, "statistic": "traces"}, "settings": {}},
         "lines": [{"line": 3, "source": SOURCE, "traces": found}],
     }
 

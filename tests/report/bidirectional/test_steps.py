@@ -22,7 +22,7 @@ def test_tokens_stand_at_their_places_in_the_step_that_wrote_them(
     origin: dict[str, Any], tmp_path: Path, saved: list[Figure]
 ) -> None:
     document = {
-        **{"provenance": origin, "source": ["der", "Hund", "."]},
+        **{"provenance": {**origin, "statistic": "steps"}, "source": ["der", "Hund", "."]},
         **{"translation": ["the", "dog", "."], "passes": 2},
         "steps": [[["the", 0], [".", 2]], [["dog", 1], ["</s>", None]]],
     }
@@ -49,7 +49,11 @@ def test_long_neighbours_do_not_touch(
     tokens = ["freund@@", "lichen", "Nachbarn", "verstanden", "Erklärung@@", "en", "nicht", "."]
     pairs = [[(tokens[i], i), (tokens[7 - i], 7 - i)] for i in range(4)]
     ends = [("</s>", None), ("</s>", None)]
-    document = {"provenance": origin, "source": ["x"], "translation": tokens}
+    document = {
+        "provenance": {**origin, "statistic": "steps"},
+        "source": ["x"],
+        "translation": tokens,
+    }
     document["steps"] = [*pairs, ends]
     csv = tmp_path / "x.csv"
     make(Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, [document]), csv)

@@ -1,32 +1,12 @@
-"""Statistics as the drawings take them: one seed's of each system, and where they are from."""
+"""Graphs as the drawings take them: points of one sentence, and series that are numbered."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.documents import Document
 
-Document = Mapping[str, Any]
 LINKS, CANDIDATE, HYPOTHESIS, PATH = "links of", "candidate", "hypothesis", "path"  # with a number
-
-
-def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document]:
-    """Return what was measured on a dataset, of every system the first seed."""
-    found: dict[str, Document] = {}
-    for document in evidence.statistics:
-        where = document["provenance"]
-        if (where["dataset"], where["statistic"]) == (dataset, statistic):
-            found.setdefault(f"{where['target']}/{where['system']}", document)
-    return list(found.values())
-
-
-def origin(document: Document) -> dict[str, str]:
-    """Return the columns of a point that say where it is from."""
-    where = document["provenance"]
-    same = {key: str(where[key]) for key in ("dataset", "split", "device", "commit")}
-    what = f"{where['target']}/{where['system']}"
-    return {**same, "source": "ours", "seeds": str(where["seed"]), "what": what}
 
 
 def sentence_points(sentence: Document) -> list[dict[str, Any]]:

@@ -1,0 +1,26 @@
+"""Statistics as artifacts take them: one seed's of each system, and where they are from."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastdecode.report.artifacts.evidence import Evidence
+
+Document = Mapping[str, Any]
+
+
+def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document]:
+    """Return what was measured on a dataset, of every system the first seed."""
+    found: dict[str, Document] = {}
+    for document in evidence.statistics:
+        where = document["provenance"]
+        if (where["dataset"], where["statistic"]) == (dataset, statistic):
+            found.setdefault(f"{where['target']}/{where['system']}", document)
+    return list(found.values())
+
+
+def origin(document: Document) -> dict[str, str]:
+    """Return the columns of a point that say where it is from."""
+    where = document["provenance"]
+    same = {key: str(where[key]) for key in ("dataset", "split", "precision", "device", "commit")}
+    what = f"{where['target']}/{where['system']}"
+    return {**same, "source": "ours", "seeds": str(where["seed"]), "what": what}
