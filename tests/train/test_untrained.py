@@ -16,7 +16,8 @@ from fastdecode.train.untrained import save_untrained
 def test_it_loads_and_decodes(
     family: str, tiny_job: Callable[..., Job], binarised: Path, tmp_path: Path
 ) -> None:
-    options = {"fold": "bidirectional", "start": "bos-eos"} if family == "bidirectional" else {}
+    pairs = {"fold": "bidirectional", "start": "bos-eos", "positions": "learned"}
+    options = pairs if family == "bidirectional" else {}
     job = replace(tiny_job(max_epochs=1), family=family, options=options)
     save_untrained(job, tmp_path, {"system": "tiny"})
     record = json.loads((tmp_path / "train.json").read_text())

@@ -31,6 +31,11 @@ class System(AnySystem):
         description="the pair that decoding starts from: (`<s>`, `</s>`) as the paper says, or "
         "`<s>` twice as its public code does; r2l starts from `</s>`",
     )
+    positions: Literal["learned", "sine"] = Field(
+        "learned",
+        description="positions of the decoder: learned, as the paper does for pairs, whose tokens "
+        "are not neighbours in the sentence, or sines, as the encoder has",
+    )
 
 
 class Decoder(DecoderRow):

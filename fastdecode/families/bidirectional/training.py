@@ -12,16 +12,11 @@ GREEDY = {"beam": 1}  # for validation
 
 
 def arguments(job: "Job") -> list[str]:
-    """Return fairseq-train's options that say what is trained; the rest is the same for all.
-
-    The paper learns the positions of pairs, whose tokens are not neighbours in the sentence
-    (section 3.1). The encoder, and a decoder of single tokens, keep their sines.
-    """
-    order = job.options["fold"]
+    """Return fairseq-train's options that say what is trained; the rest is the same for all."""
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
-        *("--fold", order, "--start", job.options["start"]),
-        *([] if order == "r2l" else ["--decoder-learned-pos"]),
+        *("--fold", job.options["fold"], "--start", job.options["start"]),
+        *(["--decoder-learned-pos"] if job.options["positions"] == "learned" else []),
         *("--task", "fastdecode", "--family", "bidirectional"),
         *("--criterion", "fastdecode_folded"),
         *("--label-smoothing", str(job.settings.label_smoothing)),

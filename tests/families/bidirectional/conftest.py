@@ -57,8 +57,13 @@ def fairseq_in_full_precision(monkeypatch: pytest.MonkeyPatch) -> None:
 def folded_job(tiny_job: Callable[..., "Job"]) -> Callable[..., "Job"]:
     """Makes jobs that train a tiny model of this family."""
 
-    def make(fold: Order = "bidirectional", start: str = "bos-eos", **settings: Any) -> "Job":
-        options = {"fold": fold, "start": start}
+    def make(
+        fold: Order = "bidirectional",
+        start: str = "bos-eos",
+        positions: str = "learned",
+        **settings: Any,
+    ) -> "Job":
+        options = {"fold": fold, "start": start, "positions": positions}
         return replace(tiny_job(**settings), family="bidirectional", options=options)
 
     return make

@@ -59,7 +59,14 @@ def test_the_command_says_what_is_trained(folded_job: Callable[..., Job], order:
         "--eval-bleu-args": '{"beam": 1}',
     }.items():
         assert words[words.index(option) + 1] == value
-    assert ("--decoder-learned-pos" in words) == (order != "r2l")
+
+
+@pytest.mark.parametrize("positions", ["learned", "sine"])
+def test_positions_of_the_decoder_alone_are_learned(
+    folded_job: Callable[..., Job], positions: str
+) -> None:
+    words = folded_job("r2l", positions=positions, max_epochs=1).arguments()
+    assert ("--decoder-learned-pos" in words) == (positions == "learned")
     assert "--encoder-learned-pos" not in words
 
 
