@@ -18,6 +18,7 @@ COMMANDS = {
     "translate": "translate lines with a trained system",
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
+    "redraw": "print tables and draw figures anew from their CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended

@@ -140,6 +140,8 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
                     continue
                 for seed in config.run.seeds:
                     model = Model(dataset, target, system, seed)
+                    if not config.at_hand(model):
+                        continue
                     for split in artifact.statistics_on or (artifact.split,):
                         yield model, _splits(config, dataset)[split], name
 
@@ -151,12 +153,13 @@ def curves(config: Configuration, artifact: Artifact) -> list[Model]:
     """
     chosen = (choose(pattern, list(config.run.systems), {}) for pattern in artifact.curves)
     found = [entry.split("/") for entry in dict.fromkeys(filter(None, chosen))]
-    return [
+    models = [
         Model(dataset, target, system, seed)
         for dataset in datasets_of(config, artifact)
         for target, system in found
         for seed in config.run.seeds[:1]
     ]
+    return [model for model in models if model in config.with_curve()]
 
 
 def _artifacts(config: Configuration) -> list[Artifact]:

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from fastdecode.config.base import nearest
+from fastdecode.config.given import check_given
 from fastdecode.config.papers import DISTILLED, references
 from fastdecode.config.rows import EVERY, RAW, UNTRAINED
 from fastdecode.errors import UserError
@@ -29,6 +30,7 @@ def check_all(config: "Configuration", where: str) -> None:
         _check_denominator(config, tier, entry, f"{where}: speedup_over.{tier}")
     for model in (*config.models(), *config.untrained()):
         config.training(model.dataset, model.system)
+    check_given(config, where)
     _check_papers(config)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.checks import FOLDERS, check_all, check_known
 from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.given import CURVE
 from fastdecode.config.papers import Paper
 from fastdecode.config.rows import (
     RAW,
@@ -178,6 +179,24 @@ class Configuration:
             for entry in self.run.systems
             for seed in self.run.seeds
             if _pair(entry)[0] != UNTRAINED
+        ]
+
+    def at_hand(self, model: Model) -> bool:
+        """Tell whether there is more of a model than translations that somebody gave."""
+        folder, given = str(model.folder), self.run.given
+        return folder not in given.translations or folder in given.models
+
+    def with_curve(self) -> list[Model]:
+        """Return the selected models that have a learning curve: all but those given without."""
+        given = self.run.given
+        return [
+            model
+            for model in self.selected()
+            if self.at_hand(model)
+            and (
+                str(model.folder) not in given.models
+                or given.model_file(str(model.folder), CURVE) is not None
+            )
         ]
 
     def untrained(self) -> list[Model]:

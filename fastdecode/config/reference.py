@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fastdecode.config import corpora, papers, rows
+from fastdecode.config import corpora, given, papers, rows
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +20,7 @@ WHERE: dict[type[BaseModel], str] = {
     rows.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
     rows.SpeedupOver: "`speedup_over:` of a run",
     rows.Latency: "`latency:` of a run",
+    given.Given: "`given:` of a run",
     rows.Dataset: "`config/datasets/*.yaml`: a dataset",
     rows.Bpe: "`bpe:` of a dataset",
     rows.Roles: "`roles:` of a dataset",

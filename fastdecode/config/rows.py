@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from fastdecode.config.base import Row
+from fastdecode.config.given import Given
 
 RAW = "raw"  # the target side as it is in the corpus
 UNTRAINED = "untrained"  # stands for a target where a system has random weights
@@ -300,6 +301,7 @@ class Run(Row):
     definitions: str | None = Field(
         None, description="folder laid out as config/ with rows of your own"
     )
+    given: Given = Field(Given(), description="what need not be made: files of yours")
     training: dict[str, object] = Field({}, description="training settings above all others")
     roles: dict[Literal["base", "big"], Name] = Field(
         {}, description="role → preset, instead of the datasets'"

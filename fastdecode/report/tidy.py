@@ -69,7 +69,8 @@ def gather(
     for path in training:
         for row in _rows(path, _training_rows):
             shapes[_pick(row, MODEL)] = {key: row[key] for key in SHAPE}
-            rows.append((path, row))
+            if row["value"] is not None:  # as where a model was trained elsewhere
+                rows.append((path, row))
     rows += [(path, row) for path in quality for row in _rows(path, _quality_rows)]
     rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
     rows += [(path, row) for path in memory for row in _rows(path, _memory_rows)]

@@ -26,6 +26,7 @@ def test_help_and_version_are_quick() -> None:
         (["export", "--help"], "example:"),
         (["compare", "--help"], "--reference"),
         (["benchmark", "--help"], "--decoders"),
+        (["redraw", "--help"], "--only"),
     ):
         command = [sys.executable, "-X", "importtime", "-m", "fastdecode", *arguments]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

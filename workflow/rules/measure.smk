@@ -193,7 +193,12 @@ TUNED_OVER = {
 
 def timed(dataset, tier=None):
     """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
-    first = [model for model in CONFIG.selected() if model.seed == CONFIG.run.seeds[0]]
+    seed = CONFIG.run.seeds[0]
+    first = [
+        model
+        for model in CONFIG.selected()
+        if model.seed == seed and CONFIG.at_hand(model)
+    ]
     return [
         {
             "target": model.target,
@@ -269,7 +274,7 @@ def memory_files():
     return [
         f"{REPORT}/memory/{dataset}.{split}.json"
         for dataset, split in test_splits()
-        if CONFIG.selected()
+        if any(entry["trained"] for entry in timed(dataset))
     ]
 
 

@@ -24,7 +24,11 @@ def report_files():
 
 def trained_files():
     """Return the tables and figures that are about trained systems."""
-    files = [f"{REPORT}/learning_curves.{kind}" for kind in ("svg", "png")]
+    files = [
+        f"{REPORT}/learning_curves.{kind}"
+        for kind in ("svg", "png")
+        if CONFIG.with_curve()
+    ]
     for dataset, row in CONFIG.datasets.items():
         for split in row.tests:
             files += [
@@ -51,6 +55,7 @@ def speed_files():
             f"{REPORT}/speed.{dataset}.{split}.{scenario}.{kind}"
             for scenario in scenarios
             for kind in ("csv", "md", "tex")
+            if timed(dataset)
         ]
         for tier, denominator in CONFIG.denominators().items():
             if not timed(dataset, tier):
@@ -72,9 +77,9 @@ def speed_files():
     return files
 
 
-def measured(name):
-    """Return a file of every reported model."""
-    return [model_file(model, name) for model in CONFIG.selected()]
+def training_records():
+    """Return what is on record of the training of every reported model."""
+    return [model_file(model, "train.json") for model in CONFIG.selected()]
 
 
 def untrained_records():
@@ -135,7 +140,7 @@ rule tabulate_data:
 
 rule gather_measurements:
     input:
-        training=measured("train.json") + untrained_records(),
+        training=training_records() + untrained_records(),
         quality=quality_files(),
         latency=latency_files(),
         memory=memory_files(),
@@ -263,7 +268,7 @@ rule draw_latency:
 
 rule draw_learning_curves:
     input:
-        measured("curve.csv"),
+        [model_file(model, "curve.csv") for model in CONFIG.with_curve()],
     output:
         svg=report(
             f"{REPORT}/learning_curves.svg",
@@ -284,7 +289,7 @@ rule draw_learning_curves:
                     ],
                 )
             )
-            for model in CONFIG.selected()
+            for model in CONFIG.with_curve()
         ],
     message:
         "Learning curves"

@@ -11,11 +11,12 @@ from typing import Any
 
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
+from fastdecode.files import write_lines
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
-from fastdecode.report.tables import Table
+from fastdecode.report.tables import Table, to_latex, to_markdown
 
 
 def make(evidence: Evidence, out: Path) -> None:
@@ -25,6 +26,19 @@ def make(evidence: Evidence, out: Path) -> None:
         CELLS.write(out, module.cells(evidence))
     else:
         POINTS.write(out, module.points(evidence))
+
+
+def print_table(name: str, artifact: Artifact, csv: Path, md: Path, tex: Path) -> None:
+    """Print the table of such a CSV, as Markdown and as LaTeX."""
+    table = tabulate(name, artifact, csv)
+    label = f"tab:{name.replace('.', '-')}"
+    write_lines(md, to_markdown(table.frame, table.caption).splitlines())
+    write_lines(tex, to_latex(table.frame, table.caption, label).splitlines())
+
+
+def print_page(name: str, artifact: Artifact, csv: Path, html: Path) -> None:
+    """Print the page of such a CSV."""
+    write_lines(html, page(name, artifact, csv).splitlines())
 
 
 def tabulate(name: str, artifact: Artifact, csv: Path) -> Table:

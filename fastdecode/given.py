@@ -1,0 +1,145 @@
+"""Takes what a run was given instead of making it, checked so that what follows can trust it.
+
+Every record says `"trained": "elsewhere"` and has the checksum of what was given.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fairseq.data import Dictionary
+
+from fastdecode.decode import load_system
+from fastdecode.errors import UserError
+from fastdecode.files import (
+    count_lines,
+    read_json,
+    read_lines,
+    sha256,
+    write_aside,
+    write_json,
+    write_lines,
+)
+from fastdecode.train import checkpoints
+from fastdecode.translation import Translation, read_translations, write_translations
+
+MOST_UNKNOWN = 0.01  # of distilled subwords; more than that is another segmentation
+
+
+def take_model(
+    checkpoint: Path,
+    record: Path | None,
+    data: Path,
+    out: Path,
+    shape: dict[str, str],
+    provenance: dict[str, Any],
+) -> None:
+    """Copy a model that was trained elsewhere into the folder `out`, with a `train.json`.
+
+    `data` is the folder of fairseq-preprocess, `shape` the model's family and layers. A `record`
+    of the training is kept but for the names of dataset, target, system and seed.
+
+    Raises UserError if the checkpoint is damaged or does not fit the vocabulary of `data`.
+    """
+    try:
+        load_system([checkpoint], data, "cpu")
+    except UserError:
+        raise
+    except Exception as error:  # fairseq raises what it likes
+        reason = str(error).strip().splitlines()
+        raise UserError(
+            f"{checkpoint}: no model for the vocabulary of {data} "
+            f"({reason[-1].strip() if reason else type(error).__name__}): give the one that was "
+            "trained with these BPE codes"
+        ) from None
+    state = checkpoints.load(checkpoint)
+    known = read_json(record) if record else {}
+    write_record(
+        out / "train.json",
+        shape,
+        {**known.get("provenance", {}), **provenance},
+        {
+            "parameters": checkpoints.parameters(state["model"]),
+            "updates": max(state.get("averaged_updates", [checkpoints.updates_of(state)])),
+            **known,
+            "checkpoint": {"path": str(checkpoint), "sha256": sha256(checkpoint)},
+        },
+    )
+    with write_aside(out / "checkpoint.pt") as part:
+        shutil.copyfile(checkpoint, part)
+
+
+def write_record(
+    out: Path, shape: dict[str, str], provenance: dict[str, Any], known: dict[str, Any]
+) -> None:
+    """Write the `train.json` of a model that was not trained here; what is not known is null."""
+    nothing = dict.fromkeys(("parameters", "updates", "epochs", "seconds"))
+    here = {"provenance": provenance, "trained": "elsewhere"}
+    write_json(out, {**shape, **nothing, **known, **here})
+
+
+def take_distilled(
+    text: Path, source: Path, words: Path, out: Path, record: Path, provenance: dict[str, Any]
+) -> None:
+    """Copy what a teacher wrote elsewhere, and write `record`.
+
+    `words` is the target dictionary of fairseq-preprocess.
+
+    Raises UserError unless there is a line for each line of `source`, in subwords of `words`.
+    """
+    lines, wanted = count_lines(text), count_lines(source)
+    if lines != wanted:
+        raise UserError(
+            f"{text} has {lines} lines but {source}, which it translates, has {wanted}: give what "
+            "was distilled from this very corpus"
+        )
+    unknown = _unknown_share(text, Dictionary.load(str(words)))
+    if unknown > MOST_UNKNOWN:
+        raise UserError(
+            f"{text}: {unknown:.0%} of its words are not in {words}: give lines of subwords, split "
+            "with the codes of this dataset"
+        )
+    write_lines(out, read_lines(text))
+    given = {"path": str(text), "sha256": sha256(text)}
+    write_json(record, {"provenance": provenance, "lines": wanted, "given": given})
+
+
+def _unknown_share(text: Path, dictionary: Dictionary) -> float:
+    words = [word for line in read_lines(text) for word in line.split()]
+    unknown: int = sum(dictionary.index(word) == dictionary.unk() for word in words)
+    return unknown / max(len(words), 1)
+
+
+def take_translations(given: Path, source: Path, out: Path, provenance: dict[str, Any]) -> None:
+    """Write translations made elsewhere as fastdecode.translation does.
+
+    They are a file of that form, or text with a line for each raw line of `source`; of text the
+    words stand for the tokens, and the number of passes is not known: 0.
+
+    Raises UserError if they are not of these lines.
+    """
+    lines = list(read_lines(source))
+    known: dict[str, Any] = {}
+    if given.name.endswith(".jsonl.gz"):
+        header, sources, translations = read_translations(given)
+        known = header.get("provenance", {})
+        if sources != lines:
+            raise UserError(
+                f"{given}: its sources are not the lines of {source}: give translations of this "
+                "split"
+            )
+    else:
+        translations = list(_from_text(given))
+        if len(translations) != len(lines):
+            raise UserError(
+                f"{given} has {len(translations)} lines but {source} has {len(lines)}: give a "
+                "line for each"
+            )
+    origin = {**known, **provenance, "given": {"path": str(given), "sha256": sha256(given)}}
+    write_translations(out, {"provenance": origin}, lines, translations)
+
+
+def _from_text(path: Path) -> Iterator[Translation]:
+    for line in read_lines(path):
+        yield Translation(text=line, tokens=line.split(), score=None, passes=0)

@@ -1,0 +1,39 @@
+"""Tables and figures come from CSV files alone."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fastdecode.commands import main
+
+PUBLISHED = Path(__file__).parents[2] / "docs/measurements"
+
+
+def test_published_artifacts_are_redrawn_as_they_are(tmp_path: Path) -> None:
+    """A table is printed as it was published; a figure appears in both formats."""
+    folder = PUBLISHED / "bidirectional/toy"
+    names = ["bidirectional.table2a", "bidirectional.figure3"]
+    main(["redraw", str(folder), "--out", str(tmp_path), "--only", *names])
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("bidirectional.table2a.md", "bidirectional.table2a.tex"),
+        *("bidirectional.figure3.svg", "bidirectional.figure3.png"),
+    }
+    table = "bidirectional.table2a.md"
+    assert (tmp_path / table).read_text() == (folder / table).read_text()
+
+
+def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
+    main(["redraw", str(tmp_path)])
+    assert (tmp_path / "lattice.table3.md").is_file()
+    assert "redrew 1 tables and figures" in capsys.readouterr().out
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="no CSV file of a table or figure of aggressive, bidir"):
+        main(["redraw", str(tmp_path)])
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
+    said = 'no lattice.table4.csv in .*did you mean "lattice.table3"'
+    with pytest.raises(SystemExit, match=said):
+        main(["redraw", str(tmp_path), "--only", "lattice.table4"])

@@ -1,0 +1,64 @@
+"""What is given has a name that the run knows and a file that is there."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.config.conftest import fault, read
+
+TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"modles": {}}, 'unknown key "given.modles"; did you mean "models"?'),
+        (
+            {"models": {"talks.8k/raw/techer/seed7": "."}},
+            'given.models: this run makes no "talks.8k/raw/techer/seed7"; did you mean "talks.8k',
+        ),
+        ({"distilled": {"talks.8k/raw/x": "."}}, 'given.distilled: this run makes no "talks.8k'),
+        ({"models": {TEACHER: "none"}}, f"given.models: {TEACHER}: no file or folder none"),
+        ({"models": {TEACHER: "."}}, f"given.models: {TEACHER}: . has no checkpoint.pt"),
+        (
+            {"translations": {TEACHER: "."}},
+            "speedup_over.reference: of raw/teacher only translations are given",
+        ),
+    ],
+)
+def test_faults(
+    folder: Path,
+    given: dict[str, object],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in fault(folder, given=given)
+
+
+def test_a_folder_or_a_checkpoint_alone(folder: Path, tmp_path: Path) -> None:
+    alone, whole = tmp_path / "a.pt", tmp_path / "whole"
+    whole.mkdir()
+    for file in (alone, whole / "checkpoint.pt", whole / "curve.csv"):
+        file.touch()
+    config = read(folder, given={"models": {TEACHER: str(alone), STUDENT: str(whole)}})
+    given = config.run.given
+    assert given.model_file(TEACHER, "checkpoint.pt") == alone
+    assert given.model_file(TEACHER, "curve.csv") is None
+    assert given.model_file(STUDENT, "curve.csv") == whole / "curve.csv"
+    assert given.model_file(STUDENT, "train.json") is None
+    with_curve = {str(model.folder) for model in config.with_curve()}
+    assert STUDENT in with_curve and TEACHER not in with_curve
+    assert all(map(config.at_hand, config.selected()))
+
+
+def test_translations_in_three_forms(folder: Path, tmp_path: Path) -> None:
+    config = read(folder, given={"translations": {STUDENT: str(tmp_path)}})
+    given = config.run.given
+    for name in ("test.greedy.txt", "test.greedy.txt.gz", "test.greedy.jsonl.gz"):
+        (tmp_path / name).touch()
+        assert given.translation_file(STUDENT, "test", "greedy") == tmp_path / name
+    hidden = [model for model in config.selected() if not config.at_hand(model)]
+    assert [str(model.folder) for model in hidden] == [STUDENT]
+    assert hidden[0] not in config.with_curve()

@@ -1,0 +1,100 @@
+"""What is given is checked before anything is built on it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fastdecode.errors import UserError
+from fastdecode.files import read_lines, write_lines
+from fastdecode.given import take_distilled, take_model, take_translations
+from fastdecode.translation import Translation, read_translations, write_translations
+from tests.conftest import binarise_numbers
+
+NAMES = {"dataset": "d", "system": "s", "seed": 1}
+SHAPE = {"family": "autoregressive", "layers": "1-1"}
+
+
+def test_a_model_with_its_record(trained: Path, binarised: Path, tmp_path: Path) -> None:
+    checkpoint, record = trained / "checkpoint.pt", trained / "train.json"
+    take_model(checkpoint, record, binarised, tmp_path, SHAPE, NAMES)
+    assert (tmp_path / "checkpoint.pt").read_bytes() == checkpoint.read_bytes()
+    ours, theirs = (json.loads((d / "train.json").read_text()) for d in (tmp_path, trained))
+    assert ours["trained"] == "elsewhere"
+    assert ours["provenance"] == {"system": "tiny"} | NAMES
+    for key in ("parameters", "updates", "epochs", "seconds"):
+        assert ours[key] == theirs[key]
+
+
+def test_a_checkpoint_alone(trained: Path, binarised: Path, tmp_path: Path) -> None:
+    take_model(trained / "checkpoint.pt", None, binarised, tmp_path, SHAPE, NAMES)
+    ours, theirs = (json.loads((d / "train.json").read_text()) for d in (tmp_path, trained))
+    assert (ours["parameters"], ours["updates"]) == (theirs["parameters"], theirs["updates"])
+    assert ours["seconds"] is None
+    assert len(ours["checkpoint"]["sha256"]) == 64
+
+
+def test_a_model_of_other_words(trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    other = binarise_numbers(tmp_path / "text/bin", seed=2)
+    for name in ("dict.en.txt", "dict.de.txt"):  # as if more merges had been learned
+        with (other / name).open("a") as file:
+            file.write("hundred 1\n")
+    with pytest.raises(UserError, match=r"no model for the vocabulary of .*bin"):
+        take_model(trained / "checkpoint.pt", None, other, tmp_path / "out", SHAPE, NAMES)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_model(binarised: Path, tmp_path: Path) -> None:
+    (tmp_path / "half.pt").write_bytes(b"PK\x03\x04")
+    with pytest.raises(UserError, match=r"half.pt: the checkpoint is truncated"):
+        take_model(tmp_path / "half.pt", None, binarised, tmp_path / "out", SHAPE, NAMES)
+
+
+def test_distilled_text(binarised: Path, tmp_path: Path) -> None:
+    source, text, words = tmp_path / "a.gz", tmp_path / "b", binarised / "dict.de.txt"
+    out, record = tmp_path / "c.gz", tmp_path / "c.json"
+    write_lines(source, ["one two", "three"])
+    write_lines(text, ["eins zwei", "drei"])
+    take_distilled(text, source, words, out, record, NAMES)
+    assert list(read_lines(out)) == ["eins zwei", "drei"]
+    assert json.loads(record.read_text())["lines"] == 2
+
+    write_lines(text, ["eins zwei"])
+    with pytest.raises(UserError, match=r"has 1 lines but .* has 2"):
+        take_distilled(text, source, words, tmp_path / "no.gz", record, NAMES)
+    write_lines(text, ["Eins, zwei", "drei"])
+    with pytest.raises(UserError, match="33% of its words are not in"):
+        take_distilled(text, source, words, tmp_path / "no.gz", record, NAMES)
+    assert not (tmp_path / "no.gz").exists()
+
+
+def test_translations_of_a_run_keep_what_is_known_of_them(tmp_path: Path) -> None:
+    source, given, out = tmp_path / "a", tmp_path / "test.greedy.jsonl.gz", tmp_path / "b.jsonl.gz"
+    write_lines(source, ["one two"])
+    found = [Translation("Eins.", ["eins", "."], -0.5, 3)]
+    write_translations(given, {"provenance": {"commit": "x"}}, ["one two"], found)
+    take_translations(given, source, out, NAMES)
+    header, _, taken = read_translations(out)
+    assert taken == found
+    assert header["provenance"]["commit"] == "x"
+    assert header["provenance"]["given"]["path"] == str(given)
+
+    write_lines(source, ["one"])
+    with pytest.raises(UserError, match="its sources are not the lines of"):
+        take_translations(given, source, out, NAMES)
+
+
+def test_translations_as_text(tmp_path: Path) -> None:
+    source, given, out = tmp_path / "a", tmp_path / "test.greedy.txt", tmp_path / "b.jsonl.gz"
+    write_lines(source, ["one two", "three"])
+    write_lines(given, ["Eins zwei.", ""])
+    take_translations(given, source, out, NAMES)
+    _, sources, taken = read_translations(out)
+    assert sources == ["one two", "three"]
+    assert [one.text for one in taken] == ["Eins zwei.", ""]
+    assert taken[0].tokens == ["Eins", "zwei."]
+
+    write_lines(given, ["Eins zwei."])
+    with pytest.raises(UserError, match=r"has 1 lines but .* has 2: give a line for each"):
+        take_translations(given, source, out, NAMES)
