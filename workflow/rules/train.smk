@@ -28,7 +28,7 @@ rule train_system:
         companions=lambda w: companions_of(model_of(w)),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         device=CONFIG.run.device,
-        provenance=provenance_of,
+        provenance=lambda w: provenance_of(w),
     message:
         "Training {wildcards.system} on {wildcards.target} targets of {wildcards.dataset}, seed {wildcards.seed}"
     script:
