@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo benchmark test lint format schemas clean help
+.PHONY: demo plan benchmark test lint format schemas clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -24,6 +24,9 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 	$(BIN)/snakemake --cores $(CORES)
 	@echo && cat results/report/toy/systems.toy.test.md
 	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
+
+plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml
+	$(BIN)/fastdecode plan $(if $(RUN),--configfile $(RUN))
 
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark

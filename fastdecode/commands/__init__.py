@@ -18,6 +18,7 @@ COMMANDS = {
     "translate": "translate lines with a trained system",
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
+    "plan": "estimate what a run will cost before it is launched",
     "redraw": "print tables and draw figures anew from their CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }

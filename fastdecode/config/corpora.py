@@ -148,6 +148,10 @@ class Corpus(Row):
         None, description="written by the project's grammar instead of read from files"
     )
     seed: PositiveInt | None = Field(None, description="seed of a generated corpus")
+    pairs: PositiveInt | None = Field(
+        None, description="training pairs, about: for `fastdecode plan`, until they are counted"
+    )
+    words: PositiveInt = Field(25, description="words of a line, about: the same")
     clean: Clean = Field(Clean(), description="cleaning of train")
     holdout: dict[SplitName, Annotated[int, Field(ge=2)]] = Field(
         {}, max_length=1, description="split: n — every nth training pair, after cleaning"

@@ -26,6 +26,7 @@ def test_help_and_version_are_quick() -> None:
         (["export", "--help"], "example:"),
         (["compare", "--help"], "--reference"),
         (["benchmark", "--help"], "--decoders"),
+        (["plan", "--help"], "--device"),
         (["redraw", "--help"], "--only"),
     ):
         command = [sys.executable, "-X", "importtime", "-m", "fastdecode", *arguments]

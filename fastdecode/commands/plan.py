@@ -1,0 +1,108 @@
+"""`fastdecode plan`: what a run will cost, before it is launched."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastdecode.commands.selection import DEFINITIONS, positive
+from fastdecode.config.base import merge, nearest, read_yaml
+from fastdecode.errors import UserError
+
+if TYPE_CHECKING:
+    from fastdecode.plan.costs import Machine
+
+ROOT = DEFINITIONS.parent
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments to `parser`."""
+    parser.description = (
+        "Estimate a run before it is launched: jobs by rule and which are done, GPU and CPU\n"
+        "hours, the longest chain of jobs that wait for each other, disk space. Times are\n"
+        "estimates from this machine's speed in matrix multiplication, or a stated device's."
+    )
+    parser.epilog = (
+        "examples:\n  fastdecode plan --configfile config/runs/multi30k.yaml\n"
+        "  fastdecode plan --configfile config/runs/dag.yaml --device h100 --jobs 8"
+    )
+    parser.add_argument(
+        "--configfile",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="the run's configuration, merged over config/config.yaml as by Snakemake",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        help="a row of config/devices.yaml (default: this machine, measured now)",
+    )
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="jobs side by side (default: cores here)"
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where the run is (default: .)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the plan.
+
+    Raises UserError if the configuration is wrong or there is no such device.
+    """
+    from fastdecode.config.read import Configuration
+    from fastdecode.plan.costs import Costs
+    from fastdecode.plan.estimate import estimate, printed
+    from fastdecode.plan.jobs import list_jobs
+    from fastdecode.plan.sizes import Sizes
+    from fastdecode.provenance import cores
+
+    files = [path.resolve() for path in arguments.configfile]
+    values = merge(*(read_yaml(path) for path in (DEFINITIONS / "config.yaml", *files)))
+    os.chdir(arguments.folder)  # paths in the configuration are from there
+    config = Configuration(values, DEFINITIONS)
+    machine = _machine(arguments.device, config.run.device)
+    at_once = arguments.jobs or cores()
+    command = ["-s", str(ROOT / "Snakefile"), "--cores", str(at_once)]
+    command += ["--configfile", *map(str, files)] if files else []
+    sizes = Sizes(config, Path("results"))
+    costs = Costs(config, sizes, machine)
+    found = {job: costs.of(job) for job in list_jobs(command, Path())}
+    print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
+
+
+def _machine(name: str | None, device: str) -> "Machine":
+    """Return the machine that is stated, or this one, measured."""
+    from fastdecode.plan.costs import Machine
+
+    if name:
+        rows = read_yaml(DEFINITIONS / "devices.yaml")
+        if name not in rows:
+            raise UserError(f'--device: there is no "{name}"{nearest(name, rows)}')
+        row = rows[name]
+        return Machine(name, row["throughput"] * 1e9, row["overhead"], row["step"])
+    from fastdecode.measure.machine import measure_machine
+    from fastdecode.provenance import describe_cpu
+    from fastdecode.train.run import check_device
+
+    if device == "cuda":
+        try:
+            check_device(device)
+        except UserError:
+            raise UserError(
+                "this run is for a GPU and there is none here: say which with --device, a row of "
+                "config/devices.yaml"
+            ) from None
+    measured = measure_machine(device, [1])["throughput"]
+    best = max(speed["1"] for speed in measured.values())
+    name = f"this machine ({describe_cpu()}), {best:,.0f} GFLOP/s a core"
+    if device == "cuda":
+        rows = read_yaml(DEFINITIONS / "devices.yaml")["h100"]
+        return Machine(f"this GPU, {best:,.0f} GFLOP/s", best * 1e9, rows["overhead"], rows["step"])
+    return Machine(name, measured["fp32"]["1"] * 1e9)

@@ -1,0 +1,265 @@
+"""What one job of a run takes: seconds and bytes.
+
+A training update takes a fixed time for each layer, and the time of its multiplications: six for
+every weight and token, forward and backward. A decoder pass takes the same with other constants,
+two for every weight and hypothesis. The constants below were read off runs of this project on two
+cores (docs/measurements/plan); everything else takes a time for its start and one for its lines.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fastdecode.config.read import Configuration, Model
+from fastdecode.plan.jobs import Job
+from fastdecode.plan.sizes import Size, Sizes
+
+TRAINING, SINGLE, BATCHED = 0.25, 0.11, 0.08  # share of the matrix throughput that is reached
+GLANCING = 4 / 3  # a pass without gradients before the step
+IMPORT, LIGHT = 7.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
+LINES_A_SECOND = {  # on one core
+    **dict.fromkeys(("prepare", "extract"), 3_000.0),
+    **{"apply_bpe": 20_000.0, "binarise_dataset": 15_000.0, "align_words": 700.0},
+    **{"measure_quality": 3_000.0, "count_lattice": 1_500.0, "generate_toy": 5_000.0},
+    **{"fetch_download": 300_000.0, "estimate_language_model": 50_000.0},
+}
+MERGES_A_SECOND = 100.0  # with the words of a hundred thousand lines
+TEXT_BYTES, BINARY_BYTES = 45.0, 4.0  # of a compressed line; of a binarised token
+WEIGHT_BYTES, TRAINED_BYTES = 4, 12  # of a weight: alone, and with Adam's two moments
+FILE_BYTES = 50_000  # of a table, a figure, a document
+MODEL = re.compile(r"results/([^/]+)/([^/]+)/([^/]+)/seed(\d+)/(.+)")
+SHARD = re.compile(r"results/([^/]+)/([^/]+)/shards/\d+of(\d+)\.gz")
+TIMING = re.compile(r"results/report/[^/]+/latency/(.+)\.(\w+)\.(S1|Smax)\.threads\w+\.")
+TEXT = re.compile(r"results/(?:corpora/)?([^/]+)/(?:bpe/|raw/|[^/]+/align/|[^/]+/bin)?([^./]*)")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a job runs on."""
+
+    name: str
+    throughput: float  # operations a second in a matrix multiplication, by one thread or one GPU
+    overhead: float = 0.0075  # seconds of a layer in a training update
+    step: float = 0.001  # seconds of a layer in a decoder pass
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a job takes."""
+
+    seconds: float
+    gpu: bool = False
+    kept: float = 0.0  # bytes of its results
+    scratch: float = 0.0  # bytes on top, until it ends
+
+
+class Costs:
+    """Knows what every job of a run takes."""
+
+    def __init__(self, config: Configuration, sizes: Sizes, machine: Machine):
+        """Count with the text of `sizes` and the speed of `machine`."""
+        self._config, self._sizes, self._machine = config, sizes, machine
+        self._gpu = config.run.device == "cuda"
+        self._rules: dict[str, Callable[[Job], Cost]] = {
+            "train_system": self._training,
+            "distill_shard": self._distilling,
+            "translate_split": self._translating,
+            "measure_latency": self._timing,
+            "measure_memory": self._memory,
+            "measure_statistic": self._statistic,
+            "compare_quality": self._comparing,
+            "compare_rows": self._comparing,
+            "learn_bpe": self._merging,
+            "measure_machine": lambda job: Cost(15.0, self._gpu, FILE_BYTES),
+        }
+
+    def of(self, job: Job) -> Cost:
+        """Return what a job takes."""
+        kind = next((name for name in self._rules if job.rule == name), None)
+        return self._rules[kind](job) if kind else self._text(job)
+
+    # What depends on a model
+
+    def weights(self, dataset: str, system: str) -> tuple[float, float, float]:
+        """Return the weights of the encoder, the decoder, and the word embeddings of a model."""
+        size = self._config.architecture(dataset, system)
+        attention, feed_forward = 4 * size.width**2, 2 * size.width * size.ffn
+        return (
+            float(size.encoder_layers * (attention + feed_forward)),
+            float(size.decoder_layers * (2 * attention + feed_forward)),
+            float(size.width * self._sizes.vocabulary(dataset)),
+        )
+
+    def _layers(self, dataset: str, system: str) -> tuple[int, int]:
+        size = self._config.architecture(dataset, system)
+        return size.encoder_layers, size.decoder_layers
+
+    def slots(self, system: str) -> float:
+        """Return how many slots its decoder computes for a token of the target."""
+        row = self._config.systems[system]
+        options: dict[str, Any] = row.model_dump()
+        upsample = options.get("upsample") or 2 if "ctc" in str(options.get("kind")) else 1
+        return float(options.get("factor", upsample))
+
+    def _glances(self, system: str) -> bool:
+        options = self._config.systems[system].model_dump()
+        family = self._config.family_of[system]
+        shown = options.get("glancing", "adaptive") != "none" if family == "dag" else False
+        drafts = family == "aggressive" and options.get("kind") == "drafter"
+        return shown or drafts or "glat" in str(options.get("kind"))
+
+    def _training(self, job: Job) -> Cost:
+        model = _model(job)
+        settings = self._config.training(model.dataset, model.system)
+        size = self._sizes.of(model.dataset, "train")
+        tokens = size.lines * size.pieces
+        batch = settings.batch_tokens * settings.accumulate
+        updates = tokens * (settings.max_epochs or 1e9) / (0.9 * batch)  # batches are not full
+        updates = min(updates, settings.max_updates or updates)
+        encoder, decoder, words = self.weights(model.dataset, model.system)
+        operations = 6 * 0.9 * batch * (encoder + self.slots(model.system) * (decoder + words))
+        operations *= GLANCING if self._glances(model.system) else 1
+        update = operations / (TRAINING * self._machine.throughput)
+        layers = sum(self._layers(model.dataset, model.system))
+        update += layers * self._machine.overhead * settings.accumulate
+        weights = encoder + decoder + words
+        return Cost(
+            2 * IMPORT + updates * update / max(settings.gpus if self._gpu else 1, 1),
+            self._gpu,
+            weights * WEIGHT_BYTES + FILE_BYTES,
+            weights * (3 * TRAINED_BYTES + settings.average * WEIGHT_BYTES),
+        )
+
+    def _passes(self, dataset: str, decoder: str, pieces: float) -> tuple[float, float]:
+        """Return (decoder passes of a sentence, rows in each) of a decoder row."""
+        family = self._config.family_of[decoder]
+        row: dict[str, Any] = self._config.decoders[decoder].model_dump()
+        if family == "autoregressive":
+            return pieces, float(row["beam"])
+        if family == "bidirectional":
+            return pieces / 2 + 1, 2.0 * row["beam"]
+        if family == "aggressive":
+            return 2 + pieces / 4, pieces / 2  # about four tokens accepted at a time
+        return float(row.get("iterations") or 1), pieces  # all at once
+
+    def _sentence(self, model: Model, decoder: str, size: Size, share: float) -> float:
+        """Return the seconds of a sentence, of which the multiplications reach `share`."""
+        encoder, layers = self._layers(model.dataset, model.system)
+        of_encoder, of_decoder, words = self.weights(model.dataset, model.system)
+        passes, rows = self._passes(model.dataset, decoder, size.pieces)
+        operations = 2 * (size.pieces * of_encoder + passes * rows * (of_decoder + words))
+        fixed = self._machine.step * (encoder + passes * layers) if share == SINGLE else 0.0
+        return fixed + operations / (share * self._machine.throughput)
+
+    def _distilling(self, job: Job) -> Cost:
+        found = SHARD.match(job.outputs[0])
+        assert found, job
+        dataset, target, shards = found.groups()
+        size = self._sizes.of(dataset, "train")
+        lines = size.lines / int(shards)
+        decoder = self._config.run.distill_decoder
+        seconds = sum(
+            lines * self._sentence(teacher, decoder, size, BATCHED)
+            for teacher in self._config.teachers(dataset, target)
+        )
+        return Cost(IMPORT + seconds, self._gpu, 0.0, lines * TEXT_BYTES)
+
+    def _translating(self, job: Job) -> Cost:
+        model, (split, decoder) = _model(job), _file(job)
+        size = self._sizes.of(model.dataset, split)
+        seconds = IMPORT + size.lines * self._sentence(model, decoder, size, BATCHED)
+        return Cost(seconds, self._gpu, size.lines * 3 * TEXT_BYTES)
+
+    def _timed(self, dataset: str, split: str, tier: str | None, scenario: str) -> float:
+        """Return the seconds of one pass over the timed lines, by all decoders of a tier."""
+        latency = self._config.run.latency
+        size = self._sizes.of(dataset, split)
+        share = SINGLE if scenario == "S1" else BATCHED
+        lines = latency.lines if scenario == "S1" else latency.batch_lines * len(latency.batches)
+        return sum(
+            lines * self._sentence(model, name, size, share)
+            for model in (*self._config.selected(), *self._config.untrained())
+            if model.dataset == dataset and model.seed == self._config.run.seeds[0]
+            for name in self._config.decoders_of(model.entry)
+            if tier in (None, self._config.decoders[name].tier)
+        )
+
+    def _timing(self, job: Job) -> Cost:
+        found = TIMING.match(job.outputs[0])
+        assert found, job
+        place, tier, scenario = found.groups()
+        dataset, _, split = place.rpartition(".")
+        latency = self._config.run.latency
+        once = self._timed(dataset, split, tier, scenario)
+        warm = 1 + latency.warmup / latency.lines
+        return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
+
+    def _memory(self, job: Job) -> Cost:
+        dataset, _, split = job.outputs[0].rpartition("/")[2].removesuffix(".json").rpartition(".")
+        scenarios = self._config.run.latency.scenarios
+        seconds = sum(self._timed(dataset, split, None, scenario) for scenario in scenarios)
+        decoders = sum(
+            len(self._config.decoders_of(model.entry))
+            for model in self._config.selected()
+            if model.dataset == dataset
+        )
+        return Cost(IMPORT + 3.0 * decoders + seconds, self._gpu, FILE_BYTES)
+
+    def _statistic(self, job: Job) -> Cost:
+        model, (split, _) = _model(job), _file(job)
+        size = self._sizes.of(model.dataset, split)
+        one = self._sentence(model, self._config.run.distill_decoder, size, SINGLE)
+        return Cost(IMPORT + 0.2 * size.lines * one, self._gpu, FILE_BYTES)
+
+    # What does not
+
+    def _comparing(self, job: Job) -> Cost:
+        files = sum(path.endswith(".jsonl.gz") for path in job.inputs)
+        return Cost(LIGHT + 2.0 * files, False, FILE_BYTES)
+
+    def _merging(self, job: Job) -> Cost:
+        dataset = job.outputs[0].split("/")[1]
+        row = self._config.datasets[dataset]
+        lines = self._sizes.of(dataset, "train").lines
+        slower = max(1.0, (lines / 1e5) ** 0.5)  # words grow with the root of the text
+        sides = 1 if row.bpe.joint else 2
+        seconds = LIGHT + lines / 20_000 + sides * row.bpe.merges / MERGES_A_SECOND * slower
+        return Cost(seconds, False, FILE_BYTES)
+
+    def _text(self, job: Job) -> Cost:
+        """Return the cost of a job by its lines, if it goes over any, else of a small one."""
+        speed = next((v for k, v in LINES_A_SECOND.items() if job.rule.startswith(k)), None)
+        dataset, split = self._dataset(job)
+        if speed is None or dataset is None:
+            return Cost(LIGHT, False, FILE_BYTES * len(job.outputs))
+        size = self._sizes.of(dataset, split)
+        lines = size.lines
+        kept = lines * size.pieces * BINARY_BYTES * 2 if "binarise" in job.rule else 0.0
+        kept = kept or lines * TEXT_BYTES * len(job.outputs)
+        return Cost(LIGHT + lines / speed, False, kept)
+
+    def _dataset(self, job: Job) -> tuple[str | None, str]:
+        """Return the dataset whose text a job goes over, and the split: by its first output."""
+        name = job.outputs[0]
+        for dataset, row in self._config.datasets.items():
+            if f"/{dataset}/" in name or f"/{row.corpus}/" in name or "downloads" in name:
+                found = TEXT.match(name)
+                splits = (row.valid, *row.tests)
+                split = found[2] if found else ""
+                return dataset, split if split in splits else "train"
+        return None, ""
+
+
+def _model(job: Job) -> Model:
+    found = MODEL.match(job.outputs[0])
+    assert found, job
+    return Model(found[1], found[2], found[3], int(found[4]))
+
+
+def _file(job: Job) -> tuple[str, str]:
+    """Return the split and the decoder or statistic in the name of a job's output."""
+    found = MODEL.match(job.outputs[0])
+    assert found, job
+    split, name = found[5].split(".")[:2]
+    return split, name

@@ -1,0 +1,114 @@
+"""A run's jobs with their costs, added up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fastdecode.plan.costs import Cost
+from fastdecode.plan.jobs import Job, longest_chain
+
+HOUR, GIGABYTE = 3600.0, 1e9
+
+
+@dataclass(frozen=True)
+class Line:
+    """The jobs of one rule."""
+
+    rule: str
+    jobs: int
+    done: int
+    seconds: float  # of the jobs that are left
+    gpu: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is left of a run; bytes are of the whole run."""
+
+    lines: list[Line]
+    cpu_seconds: float
+    gpu_seconds: float
+    chain_seconds: float
+    chain: list[str]
+    kept: float  # bytes in the end
+    peak: float  # bytes at most
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs the run has, finished ones too."""
+        return sum(line.jobs for line in self.lines)
+
+    @property
+    def done(self) -> int:
+        """How many of them are finished."""
+        return sum(line.done for line in self.lines)
+
+
+def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
+    """Add up the costs of a run of which `at_once` jobs run side by side."""
+    rules: dict[str, list[Job]] = {}
+    for job in costs:
+        rules.setdefault(job.rule, []).append(job)
+    left = {job: 0.0 if job.done else cost.seconds for job, cost in costs.items()}
+    lines = [
+        Line(
+            rule,
+            len(jobs),
+            sum(job.done for job in jobs),
+            sum(left[job] for job in jobs),
+            any(costs[job].gpu for job in jobs),
+        )
+        for rule, jobs in rules.items()
+    ]
+    chain_seconds, chain = longest_chain(left)
+    kept = sum(cost.kept for cost in costs.values())
+    scratch = sorted((cost.scratch for cost in costs.values()), reverse=True)
+    # shards wait for each other, so all of one target are there at once
+    shards = sum(cost.scratch for job, cost in costs.items() if job.rule == "distill_shard")
+    return Estimate(
+        sorted(lines, key=lambda line: (-line.seconds, line.rule)),
+        sum(line.seconds for line in lines if not line.gpu),
+        sum(line.seconds for line in lines if line.gpu),
+        chain_seconds,
+        [job.rule for job in chain if left[job]],
+        kept,
+        kept + shards + sum(scratch[:at_once]),
+    )
+
+
+def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> str:
+    """Return the estimate as text."""
+    width = max((len(line.rule) for line in found.lines), default=4)
+    rows = [f"{'rule':{width}}  jobs  done  hours left"]
+    rows += [
+        f"{line.rule:{width}} {line.jobs:5d} {line.done:5d}  {line.seconds / HOUR:10.2f}"
+        f"{'  GPU' if line.gpu else ''}"
+        for line in found.lines
+    ]
+    on_gpu = f"{found.gpu_seconds / HOUR:,.1f} GPU hours, " if found.gpu_seconds else ""
+    total = (found.cpu_seconds + found.gpu_seconds) / at_once
+    return "\n".join(
+        [
+            *rows,
+            "",
+            f"{found.jobs:,} jobs, {found.done:,} of them done",
+            f"left to do    {on_gpu}{found.cpu_seconds / HOUR:,.1f} CPU hours (one core each)",
+            f"at the least  {max(total, found.chain_seconds) / HOUR:,.1f} hours with {at_once} "
+            f"side by side",
+            f"longest chain {found.chain_seconds / HOUR:,.1f} hours: {_shortened(found.chain)}",
+            f"disk          {found.peak / GIGABYTE:,.2f} GB at most, "
+            f"{found.kept / GIGABYTE:,.2f} GB in the end",
+            f"counted for   {machine}",
+            *(f"assumed       {what}" for what in assumed),
+        ]
+    )
+
+
+def _shortened(chain: list[str]) -> str:
+    """Return the rules of a chain, equal neighbours counted."""
+    parts: list[tuple[str, int]] = []
+    for rule in chain:
+        if parts and parts[-1][0] == rule:
+            parts[-1] = rule, parts[-1][1] + 1
+        else:
+            parts.append((rule, 1))
+    return " → ".join(rule if count == 1 else f"{count} {rule}" for rule, count in parts)

@@ -1,0 +1,109 @@
+"""What jobs cost: laws that hold whatever the constants are."""
+
+from pathlib import Path
+
+import pytest
+
+from fastdecode.config.base import merge, read_yaml
+from fastdecode.config.read import Configuration
+from fastdecode.plan.costs import Cost, Costs, Machine
+from fastdecode.plan.estimate import estimate, printed
+from fastdecode.plan.jobs import Job
+from fastdecode.plan.sizes import Sizes
+
+CONFIG = Path(__file__).parents[2] / "config"
+MACHINE = Machine("test", 50e9)
+
+
+def costs(run: str, results: Path, machine: Machine = MACHINE, **changes: object) -> Costs:
+    values = merge(read_yaml(CONFIG / "config.yaml"), read_yaml(CONFIG / f"runs/{run}.yaml"))
+    config = Configuration(values | changes, CONFIG)
+    return Costs(config, Sizes(config, results), machine)
+
+
+def training(entry: str) -> Job:
+    return Job("train_system", (f"results/{entry}/seed1/checkpoint.pt",), (), False)
+
+
+def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
+    toy = costs("toy-dag", tmp_path)
+    for systems in (
+        ("transformer", "nat", "ctc", "ctc-glat", "ctc-glat-upsample8"),
+        ("transformer", "dag-lambda4", "dag-no-glancing", "dag", "dag-lambda16"),
+    ):
+        seconds = [toy.of(training(f"toy.long/raw/{name}")).seconds for name in systems]
+        assert seconds == sorted(set(seconds)) and seconds[0] > 10
+    fast = costs("toy-dag", tmp_path, Machine("fast", 500e9, 0.00075))
+    assert fast.of(training("toy.long/raw/dag")).seconds < seconds[3] / 5
+
+
+def test_updates_and_epochs_end_a_training(tmp_path: Path) -> None:
+    few, many = (
+        costs("multi30k", tmp_path, training={"max_epochs": epochs}).of(
+            training("multi30k.de-en/raw/transformer-big")
+        )
+        for epochs in (5, 10)
+    )
+    assert many.seconds == pytest.approx(2 * few.seconds, rel=0.05)
+    paper = costs("aggressive", tmp_path)
+    one = paper.of(training("wmt14.en-de.aggressive/raw/transformer-big"))
+    assert one.gpu and one.seconds > 3600
+    assert one.kept > 4 * 150e6  # a big Transformer
+
+
+def test_distilling_is_shared_by_its_parts(tmp_path: Path) -> None:
+    plan = costs("multi30k", tmp_path)
+    whole, part = (
+        plan.of(Job("distill_shard", (f"results/multi30k.de-en/{t}/shards/0of{n}.gz",), (), False))
+        for t, n in (("transformer-big", 1), ("transformer-big", 4))
+    )
+    assert whole.seconds > 3 * part.seconds
+
+
+def test_every_rule_has_a_cost(tmp_path: Path) -> None:
+    plan = costs("toy-lattice", tmp_path)
+    seed = "results/toy/raw/transformer/seed1"
+    for rule, output in (
+        ("translate_split", f"{seed}/test.beam5.jsonl.gz"),
+        ("measure_quality", f"{seed}/test.beam5.quality.json"),
+        ("measure_statistic", f"{seed}/test.ranks.statistic.json"),
+        ("measure_latency", "results/report/r/latency/toy.test.reference.S1.threads1.json"),
+        ("measure_memory", "results/report/r/memory/toy.test.json"),
+        ("compare_quality", "results/report/r/significance/toy.test.json"),
+        ("learn_bpe", "results/toy/bpe/codes.source"),
+        ("apply_bpe", "results/toy/bpe/train.source.gz"),
+        ("align_words", "results/toy/raw/align/forward.gz"),
+        ("draw_artifact", "results/report/r/lattice.figure1.svg"),
+    ):
+        cost = plan.of(Job(rule, (output,), (), False))
+        assert 0 < cost.seconds < 3600 and cost.kept > 0, rule
+
+
+def test_what_is_done_costs_space_but_no_time() -> None:
+    done = Job("train_system", ("a",), (), True)
+    left = [Job("translate_split", (name,), ("a",), False) for name in "bc"]
+    found = estimate(
+        {done: Cost(3600.0, True, 1e9, 2e9)} | dict.fromkeys(left, Cost(1800.0, False, 1e9, 0.0)), 2
+    )
+    assert (found.jobs, found.done) == (3, 1)
+    assert (found.cpu_seconds, found.gpu_seconds) == (3600.0, 0.0)
+    assert (found.chain_seconds, found.chain) == (1800.0, ["translate_split"])
+    assert (found.kept, found.peak) == (3e9, 5e9)
+    text = printed(found, "test", ["x: 5 lines"], 2)
+    for said in ("3 jobs, 1 of them done", "1.0 CPU hours", "5.00 GB at most", "x: 5 lines"):
+        assert said in text
+
+
+def test_sizes_are_counted_where_the_corpus_is_prepared(tmp_path: Path) -> None:
+    assumed = costs("multi30k", tmp_path)._sizes
+    assert assumed.of("multi30k.de-en", "train").lines == 29_000
+    assert "its corpus is not prepared yet" in assumed.assumed()[0]
+    report = tmp_path / "corpora/multi30k.de-en/report.json"
+    report.parent.mkdir(parents=True)
+    report.write_text(
+        '{"splits": {"train": {"kept": 10, "sides": {"de": {"tokens": 100}, "en": {"tokens": 100}}'
+        "}}}"
+    )
+    size = costs("multi30k", tmp_path)._sizes.of("multi30k.de-en", "train")
+    assert (size.lines, size.known) == (10, True)
+    assert size.pieces == pytest.approx(13.0)
