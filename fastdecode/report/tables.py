@@ -122,8 +122,8 @@ def notes(frame: pd.DataFrame) -> list[str]:
 
 
 def millions(count: str) -> str:
-    """Return a number of parameters as it is printed."""
-    return f"{int(count) / 1e6:.2f} M"
+    """Return a number of parameters as it is printed; it is empty of given translations."""
+    return f"{int(count) / 1e6:.2f} M" if count else NOT_MEASURED
 
 
 def only(rows: pd.DataFrame, column: str) -> str:

@@ -112,6 +112,11 @@ def test_quality_alone_makes_a_table() -> None:
     assert "tier" not in shown.caption
 
 
+def test_a_size_that_is_not_known() -> None:
+    rows = [row | {"parameters": ""} for row in ROWS if not row["metric"].startswith("latency")]
+    assert cells(table(rows), "base")["parameters"] == "–"
+
+
 def test_a_disturbed_timing_is_marked() -> None:
     shown = table([*ROWS, value(FAST, "latency_disturbed", 1.0)])
     assert cells(shown, "parallel")["ms per sentence"] == "20.00 ± 7.07†"
