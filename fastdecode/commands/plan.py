@@ -69,11 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
     config = Configuration(values, DEFINITIONS)
     machine = _machine(arguments.device, config.run.device)
     at_once = arguments.jobs or cores()
-    command = ["-s", str(ROOT / "Snakefile"), "--cores", str(at_once)]
-    command += ["--configfile", *map(str, files)] if files else []
     sizes = Sizes(config, Path("results"))
     costs = Costs(config, sizes, machine)
-    found = {job: costs.of(job) for job in list_jobs(command, Path())}
+    jobs = list_jobs(ROOT / "Snakefile", files, Path.cwd(), at_once)
+    found = {job: costs.of(job) for job in jobs}
     print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
 
 

@@ -16,6 +16,7 @@ from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes
 
 TRAINING, SINGLE, BATCHED = 0.25, 0.11, 0.08  # share of the matrix throughput that is reached
+TIERS = {"reference": 1.0, "optimised": 0.7}  # of the time
 GLANCING = 4 / 3  # a pass without gradients before the step
 IMPORT, LIGHT = 7.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
 LINES_A_SECOND = {  # on one core
@@ -178,7 +179,9 @@ class Costs:
         share = SINGLE if scenario == "S1" else BATCHED
         lines = latency.lines if scenario == "S1" else latency.batch_lines * len(latency.batches)
         return sum(
-            lines * self._sentence(model, name, size, share)
+            lines
+            * self._sentence(model, name, size, share)
+            * TIERS[self._config.decoders[name].tier]
             for model in (*self._config.selected(), *self._config.untrained())
             if model.dataset == dataset and model.seed == self._config.run.seeds[0]
             for name in self._config.decoders_of(model.entry)
@@ -242,6 +245,8 @@ class Costs:
     def _dataset(self, job: Job) -> tuple[str | None, str]:
         """Return the dataset whose text a job goes over, and the split: by its first output."""
         name = job.outputs[0]
+        if found := MODEL.match(name):
+            return found[1], found[5].split(".")[0]
         for dataset, row in self._config.datasets.items():
             if f"/{dataset}/" in name or f"/{row.corpus}/" in name or "downloads" in name:
                 found = TEXT.match(name)

@@ -1,24 +1,10 @@
 """The jobs of a run, as Snakemake lists them: finished ones too."""
 
-import csv
-import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fastdecode.errors import UserError
-
-# Rules whose outputs share a folder and nothing else in their names.
-ONE_FOLDER = {
-    *("align_words", "build_untrained", "build_kenlm", "count_lattice", "take_model"),
-    *("take_distilled", "train_system", "learn_bpe", "join_shards"),
-}
-# What outputs of one job differ in at the end of their names.
-ENDINGS = {
-    *("gz", "json", "jsonl", "csv", "md", "tex", "svg", "png", "html", "samples", "stages"),
-    *("source", "target", "raw"),
-}
 
 
 @dataclass(frozen=True)
@@ -31,51 +17,48 @@ class Job:
     done: bool
 
 
-def list_jobs(command: Sequence[str], folder: Path) -> list[Job]:
-    """Return the jobs that `snakemake` would run with the arguments `command`, and finished ones.
+def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores: int) -> list[Job]:
+    """Return the jobs of a run in `folder`: finished ones and those that Snakemake would run.
 
-    Raises UserError with Snakemake's last line if it fails.
+    Raises UserError if Snakemake cannot tell.
     """
-    call = [sys.executable, "-m", "snakemake", "--detailed-summary", "--nolock", *command]
-    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        raise UserError(f"snakemake cannot plan this run: {said[-1] if said else 'no reason'}")
-    return parse(done.stdout.splitlines())
+    from snakemake.api import SnakemakeApi
+    from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.enums import Quietness, RerunTrigger
+    from snakemake.settings.types import (
+        ConfigSettings,
+        DAGSettings,
+        OutputSettings,
+        ResourceSettings,
+    )
 
-
-def parse(lines: Iterable[str]) -> list[Job]:
-    """Read `snakemake --detailed-summary`, which has a line for each output file.
-
-    Lines of one rule, with the same inputs and names that differ in their endings, are one job.
-    """
-    files: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
-    for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-        inputs = row["input-file(s)"]
-        name = _common(row["rule"], row["output_file"])
-        files.setdefault((row["rule"], inputs, name), []).append(row)
-    return [
-        Job(
-            rule,
-            tuple(row["output_file"] for row in rows),
-            tuple(filter(None, inputs.split(","))),
-            all(row["plan"] == "no update" for row in rows),
-        )
-        for (rule, inputs, _), rows in files.items()
-    ]
-
-
-def _common(rule: str, output: str) -> str:
-    """Return what the outputs of one job have in common."""
-    path = Path(output)
-    if rule in ONE_FOLDER or rule.startswith(("prepare_", "generate_")):
-        return str(path.parent)
-    parts = path.name.split(".")
-    if rule.startswith("extract_"):  # a split in two languages
-        return str(path.with_name(parts[0]))
-    while len(parts) > 1 and parts[-1] in ENDINGS:
-        parts.pop()
-    return str(path.with_name(".".join(parts)))
+    triggers = {RerunTrigger.MTIME, RerunTrigger.INPUT, RerunTrigger.PARAMS}  # profiles/default
+    try:
+        with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+            run = api.workflow(
+                resource_settings=ResourceSettings(cores=cores),
+                config_settings=ConfigSettings(configfiles=list(configfiles)),
+                snakefile=snakefile,
+                workdir=folder,
+            )
+            run.dag(DAGSettings(rerun_triggers=triggers))
+            # Snakemake prints a DAG, its names or its files, but does not hand it out
+            workflow = run._workflow
+            workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
+            workflow._build_dag()
+            return [
+                Job(
+                    job.rule.name,
+                    tuple(map(str, job.output)),
+                    tuple(map(str, job.input)),
+                    not workflow.dag.reason(job),
+                )
+                for job in workflow.dag.jobs
+                if job.output
+            ]
+    except (RuleException, WorkflowError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise UserError(f"snakemake cannot plan this run: {reason[-1].strip()}") from None
 
 
 def longest_chain(seconds: Mapping[Job, float]) -> tuple[float, list[Job]]:
