@@ -296,6 +296,23 @@ class Configuration:
         )
         return None if row.tier == "reference" else next(twins, None)
 
+    def repeated(self, decoder: str, model: Model) -> tuple[Model, str] | None:
+        """Return another model of the run, with its decoder, whose translations `decoder` repeats.
+
+        It is of tier reference; None: `decoder` is not lossless, or the run has no such one.
+        """
+        found = self.decoders[decoder].repeats(self.systems[model.system])
+        if found is None:
+            return None
+        other, settings = replace(model, system=found[0]), found[1]
+        if other.entry not in self.run.systems:
+            return None
+        for name in self.decoders_of(other.entry):
+            row = self.decoders[name]
+            if row.tier == "reference" and settings.items() <= row.twin_key.items():
+                return other, name
+        return None
+
     def preset(self, dataset: str, system: str) -> str:
         """Return the name of the preset that plays the system's role on `dataset`."""
         role = self.systems[system].role

@@ -211,6 +211,13 @@ class DecoderRow(Row):
         """Return other systems that decode with `system`: same dataset, target and seed."""
         return ()
 
+    def repeats(self, system: System) -> tuple[str, dict[str, object]] | None:
+        """Return a companion and settings of its decoder whose translations this one repeats.
+
+        None: it is not lossless in this sense.
+        """
+        return None
+
     @property
     def twin_key(self) -> dict[str, object]:
         """What is asked for, whoever does it: equal for a fast decoder and its naive twin."""

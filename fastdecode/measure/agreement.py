@@ -1,4 +1,7 @@
-"""Whether a fast decoder writes what its naive twin writes, line by line."""
+"""Whether a decoder writes what it has to, line by line.
+
+A fast one what its naive twin writes, a lossless one what the search does that it speeds up.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,23 +41,27 @@ def differences(
 
 
 def agreement(path: Path, twin: Path) -> dict[str, Any]:
-    """Compare two translations files of the same model and lines.
+    """Compare two translations files of the same lines, target and seed.
 
-    Returns {target, system, seed, decoder, twin, lines, identical, largest_gap (None if there is no
-    difference with known scores), differences}. Raises UserError if the files do not belong
-    together.
+    Returns {target, system, seed, decoder, twin (of another system target/system/decoder), lines,
+    identical, largest_gap (None if there is no difference with known scores), differences}.
+
+    Raises UserError if the files do not belong together.
     """
     (header, sources, ours), (other, other_sources, theirs) = map(read_translations, (path, twin))
     origin, twin_origin = header["provenance"], other["provenance"]
     keys = ("target", "system", "seed")
-    if sources != other_sources or any(origin[key] != twin_origin[key] for key in keys):
-        raise UserError(f"{path} and {twin} are not of the same model and lines: compare its twin")
+    same = ("target", "seed")
+    if sources != other_sources or any(origin[key] != twin_origin[key] for key in same):
+        raise UserError(f"{path} and {twin} are not of the same target and lines: compare its twin")
+    own = origin["system"] == twin_origin["system"]
+    named = ("decoder",) if own else ("target", "system", "decoder")
     found = differences(ours, theirs)
     gaps = [difference.gap for difference in found if difference.gap is not None]
     return {
         **{key: origin[key] for key in keys},
         "decoder": origin["decoder"],
-        "twin": twin_origin["decoder"],
+        "twin": "/".join(twin_origin[key] for key in named),
         "lines": len(ours),
         "identical": len(ours) - len(found),
         "largest_gap": max(gaps, default=None),

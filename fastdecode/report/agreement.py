@@ -1,4 +1,4 @@
-"""A table that says of every fast decoder whether it writes what its naive twin writes."""
+"""A table that says of every decoder that has to repeat another whether it does."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,10 @@ from fastdecode.report.tables import Table
 
 CAPTION = (
     "{dataset}, {split}: lines on which a decoder writes the tokens of its twin of tier reference, "
-    "and on the others the largest difference of the two scores (log probability by normalised "
-    "length). fairseq has one limit on length for a batch and the others one for each sentence, so "
-    "translations that never end are cut at different places."
+    "or a lossless one those of the search that it speeds up, and on the others the largest "
+    "difference of the two scores (log probability by normalised length). fairseq has one limit on "
+    "length for a batch and the others one for each sentence, so translations that never end are "
+    "cut at different places."
 )
 
 

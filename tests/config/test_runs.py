@@ -11,7 +11,7 @@ import yaml
 from fastdecode.config.artifacts import entries
 from fastdecode.config.base import merge
 from fastdecode.config.papers import NO_METRICS
-from fastdecode.config.read import Architecture, Configuration
+from fastdecode.config.read import Architecture, Configuration, Model
 
 CONFIG = Path(__file__).parents[2] / "config"
 DEFAULT = yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8"))
@@ -270,3 +270,23 @@ def test_the_beam_of_the_bidirectional_paper() -> None:
         assert (row["beam"], row["lenpen"]) == (10, 1.0)
     settings = run.training("wmt14.en-de.bidirectional", "cmlm")  # of Mask-Predict, table 1
     assert (settings.max_updates, settings.max_epochs, settings.lr) == (300_000, None, 1.0e-4)
+
+
+def test_lossless_decoders_repeat_the_greedy_search_of_their_verifier() -> None:
+    config = read(CONFIG / "runs/toy-aggressive.yaml")
+    dataset = config.run.datasets[0]
+
+    def repeated(decoder: str, system: str) -> str | None:
+        found = config.repeated(decoder, Model(dataset, "transformer-big", system, 1))
+        return f"{found[0].entry}/{found[1]}" if found else None
+
+    greedy = "transformer-big/transformer/greedy"
+    for decoder, system in (
+        ("gad-strict", "gad"),
+        ("gad-strict-optimised", "gad"),
+        ("gad-strict-base", "gad-big"),
+        ("nat-strict", "nat"),
+    ):
+        assert repeated(decoder, system) == greedy, decoder
+    assert repeated("gad-strict", "gad-big") == "transformer-big/transformer-big/greedy"
+    assert repeated("gad-pp", "gad") is repeated("gad-draft-only", "gad") is None

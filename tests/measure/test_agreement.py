@@ -39,8 +39,15 @@ def test_two_files_of_a_model(tmp_path: Path) -> None:
     assert agreement(path, path)["largest_gap"] is None
 
 
-@pytest.mark.parametrize("other", [{"sources": "xyw"}, {"system": "small"}, {"seed": 2}])
+def test_a_lossless_decoder_and_the_search_it_repeats(tmp_path: Path) -> None:
+    path = write(tmp_path / "strict.jsonl.gz", ONE, system="drafter")
+    record = agreement(path, write(tmp_path / "greedy.jsonl.gz", ONE, system="verifier"))
+    assert (record["system"], record["twin"]) == ("drafter", "raw/verifier/greedy.jsonl.gz")
+    assert record["identical"] == 3
+
+
+@pytest.mark.parametrize("other", [{"sources": "xyw"}, {"target": "big"}, {"seed": 2}])
 def test_files_that_do_not_belong_together(tmp_path: Path, other: dict[str, Any]) -> None:
     path, twin = write(tmp_path / "a.gz", ONE), write(tmp_path / "b.gz", ONE, **other)
-    with pytest.raises(UserError, match="not of the same model and lines"):
+    with pytest.raises(UserError, match="not of the same target and lines"):
         agreement(path, twin)

@@ -144,25 +144,35 @@ rule compare_quality:
 
 
 def twins(dataset):
-    """Return (model, optimised decoder, its twin) wherever a model is decoded with both."""
-    return [
-        (model, decoder, twin)
+    """Return (model, decoder, model and decoder that have to write the same).
+
+    These are the naive twin of an optimised decoder and, of a lossless one, the search of another
+    model that it repeats.
+    """
+    decoded = [
+        (model, decoder)
         for model in CONFIG.selected()
         if model.dataset == dataset
         for decoder in CONFIG.decoders_of(model.entry)
-        if (twin := CONFIG.twin(decoder, model.entry))
     ]
+    pairs = []
+    for model, decoder in decoded:
+        if twin := CONFIG.twin(decoder, model.entry):
+            pairs.append((model, decoder, model, twin))
+        if repeated := CONFIG.repeated(decoder, model):
+            pairs.append((model, decoder, *repeated))
+    return pairs
 
 
 rule compare_twins:
     input:
         translations=lambda w: [
             model_file(model, f"{w.split}.{decoder}.jsonl.gz")
-            for model, decoder, _ in twins(w.dataset)
+            for model, decoder, *_ in twins(w.dataset)
         ],
         twins=lambda w: [
             model_file(model, f"{w.split}.{twin}.jsonl.gz")
-            for model, _, twin in twins(w.dataset)
+            for *_, model, twin in twins(w.dataset)
         ],
     output:
         json=f"{REPORT}/agreement/{{dataset}}.{{split}}.json",
@@ -170,13 +180,13 @@ rule compare_twins:
             f"{REPORT}/agreement.{{dataset}}.{{split}}.md",
             category="Speed",
             subcategory="{dataset}",
-            labels={"split": "{split}", "what": "fast decoders against their twins"},
+            labels={"split": "{split}", "what": "decoders that have to agree"},
         ),
     localrule: True
     params:
         device=CONFIG.run.device,
     message:
-        "Comparing fast decoders with their twins on {wildcards.split} of {wildcards.dataset}"
+        "Comparing decoders that have to agree on {wildcards.split} of {wildcards.dataset}"
     script:
         "../scripts/compare_twins.py"
 

@@ -141,6 +141,14 @@ class Decoder(DecoderRow):
 
         return decoder_row(self.drafter).model_validate(self.draft)
 
+    def repeats(self, system: AnySystem) -> tuple[str, dict[str, object]] | None:
+        """Strict verification writes what the verifier writes greedily (section 3.2)."""
+        strict = self.beta == 1 or self.tau == 0
+        if not (self.mode == "verify" and strict and self.companions(system)):
+            return None
+        limits = {key: getattr(self, key) for key in ("max_len_a", "max_len_b", "min_len")}
+        return self.companions(system)[0], {"beam": 1, **limits}
+
     def companions(self, system: AnySystem) -> tuple[str, ...]:
         """The verifier."""
         if self.mode != "verify":

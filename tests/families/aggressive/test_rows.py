@@ -48,6 +48,15 @@ def test_who_is_needed_to_train_and_to_decode() -> None:
     assert Decoder(mode="blockwise").companions(BLOCKWISE) == ()
 
 
+def test_strict_verification_repeats_greedy_search() -> None:
+    limits = {"max_len_a": 1.2, "max_len_b": 10, "min_len": 1}
+    greedy = ("transformer", {"beam": 1, **limits})
+    assert Decoder(beta=1).repeats(GAD) == Decoder(beta=5, tau=0.0).repeats(GAD) == greedy
+    assert Decoder(beta=3, tau=1.0).repeats(GAD) is None
+    assert Decoder(mode="draft").repeats(GAD) is None
+    assert Decoder(mode="blockwise").repeats(BLOCKWISE) is None
+
+
 def test_tiers_and_twins() -> None:
     eager, fast = Decoder(), Decoder(engine="fastdecode", encoders="concurrent")
     assert (eager.tier, fast.tier) == ("reference", "optimised")
