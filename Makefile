@@ -32,7 +32,7 @@ benchmark: $(READY)  ## decoders side by side on random weights at base size: no
 	$(BIN)/fastdecode benchmark
 
 test: $(READY)  ## install and run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --durations=25
 
 lint: $(READY)  ## ruff, snakefmt and mypy
 	$(BIN)/ruff check .
