@@ -77,6 +77,7 @@ class Configuration:
         """Validate `values` (a run) against the rows below the folder `definitions`."""
         self.run = check(Run, values, where)
         self._folders = [definitions]
+        self._decoders_of: dict[str, list[str]] = {}
         if self.run.definitions:
             own = Path(self.run.definitions)
             if not own.is_dir():
@@ -260,8 +261,11 @@ class Configuration:
 
     def decoders_of(self, entry: str) -> list[str]:
         """Return the decoders of the run for `entry`, target/system, that fit it."""
-        _, system = entry.split("/")
-        return [name for name in self.run.decoders_for(entry) if self.fits(name, system)]
+        if entry not in self._decoders_of:  # asked for every file of a run
+            _, system = entry.split("/")
+            fitting = [name for name in self.run.decoders_for(entry) if self.fits(name, system)]
+            self._decoders_of[entry] = fitting
+        return self._decoders_of[entry]
 
     def fits(self, decoder: str, system: str) -> bool:
         """Tell whether `decoder` decodes `system`, which may be an ensemble."""
