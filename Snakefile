@@ -22,6 +22,7 @@ include: "workflow/rules/given.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/artifacts.smk"
+include: "workflow/rules/claims.smk"
 
 
 rule all:
@@ -29,4 +30,5 @@ rule all:
     input:
         report_files(),
         artifact_files(),
+        claim_files(),
         alignments(),

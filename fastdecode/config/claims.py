@@ -23,7 +23,9 @@ Term = str | dict[Operation, tuple[Inner, ...]]
 class Check(Row):
     """One condition: an order of numbers, equal numbers, or a number within bounds."""
 
-    rising: tuple[Term, ...] = Field((), description="numbers of which each is above the one before")
+    rising: tuple[Term, ...] = Field(
+        (), description="numbers of which each is above the one before"
+    )
     equal: tuple[Term, ...] = Field((), description="numbers that are the same, to the last digit")
     value: Term | None = Field(None, description="a number that is `above` or `below` another")
     above: float | None = Field(None, description="what `value` has to be greater than")
@@ -40,7 +42,9 @@ class Check(Row):
             raise ValueError("one number alone is in no order: name two")
         bounded = self.above is not None or self.below is not None
         if bounded != (self.value is not None):
-            raise ValueError("above and below are bounds of a value, which has one of them at least")
+            raise ValueError(
+                "above and below are bounds of a value, which has one of them at least"
+            )
         for term in self.terms():
             for part in (term, *inner(term)):
                 if isinstance(part, dict):
