@@ -23,6 +23,7 @@ include: "workflow/rules/measure.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/page.smk"
 
 
 rule all:
@@ -31,4 +32,5 @@ rule all:
         report_files(),
         artifact_files(),
         claim_files(),
+        page_files(),
         alignments(),

@@ -127,7 +127,7 @@ def _curve(line: Mapping[Any, Any]) -> str:
 
 
 def _over(artifact: Artifact, point: Mapping[Any, Any], lines: Iterable[Mapping[Any, Any]]) -> str:
-    """Return target/system/decoder that the ratio of a point is over: of another one, or nothing."""
+    """Return what the ratio of a point is over, as target/system/decoder; nothing for others."""
 
     def place(row: Mapping[str, Any]) -> tuple[Any, ...]:
         return row.get("series"), row.get("x")
