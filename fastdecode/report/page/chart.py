@@ -104,12 +104,16 @@ def _front(points: list[Point], slow: bool) -> str:
 
 
 def _logarithmic(values: list[float]) -> tuple[float, float, list[float]]:
-    """Return the ends of an axis and its ticks: 1, 2 and 5 of every decade, or decades alone."""
+    """Return the ends of an axis and its ticks: as many steps of a decade as there is room for."""
     low, high = min(values) / 1.1, max(values) * 1.1
     decades = [10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1)]
-    every = [step * decade for decade in decades for step in STEPS]
-    shown = [tick for tick in every if low <= tick <= high]
-    return low, high, shown if len(shown) <= 8 else [t for t in decades if low <= t <= high]
+    shown: list[float] = []
+    for steps in (range(1, 10), STEPS, (1,)):
+        every = [step * decade for decade in decades for step in steps]
+        shown = [tick for tick in every if low <= tick <= high]
+        if len(shown) <= 2 * TICKS:
+            break
+    return low, high, shown
 
 
 def _linear(values: list[float]) -> tuple[float, float, list[float]]:

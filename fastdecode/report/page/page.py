@@ -82,7 +82,7 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
         ("trained systems", f"{len(models)} of {_several(tidy['family'])}"),
         ("seeds", _several(tidy["seed"])),
         ("device", _several(tidy["device"])),
-        ("commit", " ".join(one[:12] for one in _several(tidy["commit"]).split(", "))),
+        ("commit", sections.commits(tidy["commit"])),
     ]
 
 

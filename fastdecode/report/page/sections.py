@@ -49,6 +49,7 @@ class Shown:
     title: str
     artifact: Artifact
     grid: Grid | None
+    caption: str  # of a table: how ours was measured
     picture: str  # data URI of a figure
     provenance: tuple[tuple[str, str], ...]  # empty: nothing of it was run
     files: tuple[tuple[str, str], ...]  # kind, path beside the page
@@ -79,14 +80,16 @@ def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
     """Return an artifact of a paper, from its files in a folder. Raises UserError without them."""
     name = f"{paper}.{key}"
     csv = folder / f"{name}.csv"
-    table = artifact.kind == "table"
+    table = tabulate(name, artifact, csv) if artifact.kind == "table" else None
+    frame = (CELLS if table else POINTS).read(csv)
     return Shown(
         name=name,
         title=f"{_numbered(key)}: {artifact.title}",
         artifact=artifact,
-        grid=grid(tabulate(name, artifact, csv).frame, artifact.title) if table else None,
+        grid=grid(table.frame, artifact.title) if table else None,
+        caption=table.caption if table else "",
         picture="" if table else picture(folder / f"{name}.svg"),
-        provenance=provenance(artifact, (CELLS if table else POINTS).read(csv)),
+        provenance=provenance(artifact, frame),
         files=tuple(
             (NAMES.get(kind, kind.upper()), f"{name}.{kind}")
             for kind in FORMATS
@@ -115,8 +118,13 @@ def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str]
     found = {name: _words(ours[column]) for name, column in PROVENANCE.items()}
     if artifact.function in SETTINGS:
         found["from"] = "the configuration of this run"
-    found["commit"] = " ".join(commit[:12] for commit in found["commit"].split(", "))
+    found["commit"] = commits(ours["commit"])
     return tuple((name, text) for name, text in found.items() if text)
+
+
+def commits(column: "pd.Series[str]") -> str:
+    """Return the first letters of all commits; a cell may have several, of as many seeds."""
+    return ", ".join(dict.fromkeys(commit[:12] for text in column for commit in text.split()))
 
 
 def _words(column: "pd.Series[str]") -> str:
