@@ -77,9 +77,12 @@ def _chart(key: list[str], rows: pd.DataFrame, families: Mapping[tuple[str, str]
 
     points = [
         Point(
-            **{"x": x(row[column]), "y": y(row["bleu"]), "best": kept, "name": _name(row)},
-            **{"family": families.get((row["target"], row["system"]), "other")},
+            x=x(row[column]),
+            y=y(row["bleu"]),
+            family=families.get((row["target"], row["system"]), "other"),
+            name=_name(row),
             text=_text(row, column, scenario),
+            best=kept,
         )
         for row, kept in zip(rows.to_dict("records"), best, strict=True)
     ]

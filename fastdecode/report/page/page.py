@@ -94,7 +94,10 @@ def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
     kinds = dict.fromkeys(TEXTS, str)
     frames = [pd.read_csv(report.folder / name, dtype=kinds) for name in report.speeds]
     models = tidy[["target", "system", "family"]].drop_duplicates(["target", "system"])
-    families = {(row.target, row.system): row.family for row in models.itertuples(index=False)}
+    families = {
+        (str(row["target"]), str(row["system"])): str(row["family"])
+        for row in models.to_dict("records")
+    }
     return [one for frame in frames for one in chart.charts(frame, families)]
 
 

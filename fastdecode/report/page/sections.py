@@ -10,14 +10,13 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.cells import CELLS
-from fastdecode.report.artifacts.make import tabulate
+from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import judgements, numbers, where
 
 FORMATS = ("csv", "md", "tex", "svg", "png", "html")
 NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
-SETTINGS = ("artifacts.settings", "artifacts.parameters")  # made of the configuration alone
 # What is said of the cells of ours, and in which columns of the CSV it stands.
 PROVENANCE = {
     "systems": "what",
