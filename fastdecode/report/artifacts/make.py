@@ -18,7 +18,6 @@ from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
 from fastdecode.report.tables import Table, to_latex, to_markdown
 
-
 # These are made of the configuration alone, so that no commit has measured them.
 SETTINGS = ("artifacts.settings", "artifacts.parameters")
 

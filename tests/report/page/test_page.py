@@ -181,7 +181,7 @@ def test_provenance_of_cells() -> None:
         {
             **{"source": ["published", "ours", "ours"], "what": ["", SLOW, QUICK]},
             **{"commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40], "tier": ["", "", "reference"]},
-            **{name: "" for name in ("dataset", "split", "seeds", "threads", "device")},
+            **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
         }
     )
     found = dict(provenance(ARTIFACT, cells))
