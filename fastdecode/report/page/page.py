@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fastdecode.config.papers import Artifact
+from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.claims.printed import CAPTION, read_verdicts
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.sections import Grid
@@ -77,9 +78,12 @@ def page(report: Report) -> str:
 def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
     """Return what was run, in a few words."""
     models = tidy[["dataset", "target", "system"]].drop_duplicates()
+    trained = models[models["target"] != UNTRAINED]
     return [
         ("data", _several(tidy["dataset"])),
-        ("trained systems", f"{len(models)} of {_several(tidy['family'])}"),
+        ("families", _several(tidy["family"])),
+        ("trained systems", str(len(trained))),
+        ("systems of random weights", str(len(models) - len(trained) or "")),
         ("seeds", _several(tidy["seed"])),
         ("device", _several(tidy["device"])),
         ("commit", sections.commits(tidy["commit"])),
