@@ -72,7 +72,8 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     text = (report / "mine.table1.md").read_text()
     assert text.startswith("mine.table1: quality and speed.") and "another's" in text
     assert sorted(POINTS.read(report / "mine.figure1.csv")["x"]) == [1, 5]
-    quick, good = read_verdicts(report / "claims.mine.csv").to_dict("records")
+    claims = read_verdicts(report / "claims.mine.csv").set_index("claim")
+    quick, good = claims.loc["quick"], claims.loc["good"]
     assert (quick["verdict"], good["verdict"]) == (HOLDS, FAILS)
     assert quick["low"] <= quick["high"] and good["low"] == good["high"] == 0  # known, paired
     drawn = pd.read_csv(report / "claims/mine.micro.valid.bleu.csv")
