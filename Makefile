@@ -24,6 +24,7 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 	$(BIN)/snakemake --cores $(CORES)
 	@echo && cat results/report/toy/systems.toy.test.md
 	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
+	@echo && echo "All of it on one page: results/report/toy/index.html"
 
 plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml
 	$(BIN)/fastdecode plan $(if $(RUN),--configfile $(RUN))

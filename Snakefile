@@ -22,6 +22,8 @@ include: "workflow/rules/given.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/artifacts.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/page.smk"
 
 
 rule all:
@@ -29,4 +31,6 @@ rule all:
     input:
         report_files(),
         artifact_files(),
+        claim_files(),
+        page_files(),
         alignments(),

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
+from fastdecode.config.claims import Claim
 from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
@@ -140,19 +141,6 @@ def entry_of(row: str, name: str) -> str:
     return f"{row}{AT}{name}" if name else row
 
 
-class Claim(Row):
-    """A statement of a paper that numbers confirm or not."""
-
-    statement: str = Field(description="what is claimed")
-    artifacts: tuple[Name, ...] = Field((), description="where its numbers are")
-    formula: str | None = Field(
-        None, description="the claim over the published cells, as table[row].column; never run"
-    )
-    published_holds: bool | None = Field(
-        None, description="whether the formula holds of the published cells; null: there is none"
-    )
-
-
 class Paper(Row):
     """One paper: its artifacts by the paper's numbers, and its claims."""
 
@@ -161,6 +149,30 @@ class Paper(Row):
     year: PositiveInt = Field(description="year of publication")
     artifacts: dict[Name, Artifact] = Field(description="table1, figure1, … → what is reproduced")
     claims: dict[Name, Claim] = Field({}, description="name → a claim")
+
+    @model_validator(mode="after")
+    def _claims(self) -> "Paper":
+        for name, claim in self.claims.items():
+            if unknown := set(claim.artifacts) - set(self.artifacts):
+                raise ValueError(f"claims.{name}: there is no {', '.join(sorted(unknown))}")
+            for check in claim.check:
+                for cell in check.cells():
+                    self._known(cell, check.artifacts or claim.artifacts, f"claims.{name}.check")
+        return self
+
+    def _known(self, cell: str, artifacts: tuple[str, ...], where: str) -> None:
+        """Raise ValueError unless these artifacts, or the one that the cell names, can have it."""
+        first, _, rest = cell.partition(".")
+        named, place = ((first,), rest) if first in self.artifacts else (artifacts, cell)
+        for name in named:
+            artifact = self.artifacts[name]
+            if artifact.kind == "figure":
+                continue  # its curves are named by what makes it
+            row, _, column = place.partition(".")
+            if row not in artifact.rows:
+                raise ValueError(f"{where}: {name} has no row {row}")
+            if artifact.measured and column not in artifact.measured:
+                raise ValueError(f"{where}: {name} has no column {column}")
 
 
 def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fastdecode.config import corpora, given, papers, rows
+from fastdecode.config import claims, corpora, given, papers, rows
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,8 @@ WHERE: dict[type[BaseModel], str] = {
     corpora.Download: "a row of `config/downloads.yaml`",
     papers.Paper: "`config/papers/*.yaml`: a paper",
     papers.Artifact: "`artifacts:` of a paper",
-    papers.Claim: "`claims:` of a paper",
+    claims.Claim: "`claims:` of a paper",
+    claims.Check: "`check:` of a claim",
 }
 
 

@@ -29,6 +29,7 @@ def value(name: str, metric: str, number: float, **more: str) -> dict[str, Any]:
         **{"run": "made", "dataset": "toy", "target": target, "system": system, "seed": "1"},
         **{"decoder": decoder, "split": "test", "metric": metric, "value": number},
         **{"layers": SYSTEMS[f"{target}/{system}"][2], "parameters": "1234567", "device": DEVICE},
+        "commit": "c0ffee",
     }
     return dict.fromkeys(COLUMNS, "") | row | more
 

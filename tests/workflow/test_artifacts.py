@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.claims.judge import FAILS, HOLDS
+from fastdecode.report.claims.printed import read_verdicts
 from tests.workflow.conftest import Workplace, write
 
 TEACHER, STUDENT = "raw/transformer-big", "distilled/transformer"
@@ -34,6 +37,16 @@ PAPER: dict[str, Any] = {
             },
         },
     },
+    "claims": {
+        "quick": {
+            **{"statement": "the student is quick", "artifacts": ["table1"]},
+            "check": [{"value": "quick.speedup", "above": 0.01}],
+        },
+        "good": {
+            **{"statement": "the teacher is better", "artifacts": ["table1", "figure1"]},
+            "check": [{"value": {"minus": ["slow.bleu", "slow.bleu"]}, "above": 1}],
+        },
+    },
 }
 
 
@@ -42,7 +55,7 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     place.run = place.run | {"papers": ["mine"]}
     place.save()
     write(place.folder / "own/papers/mine.yaml", yaml.safe_dump(PAPER))
-    done = place.snakemake("figures")
+    done = place.snakemake("figures", "results/report/micro/index.html")
     assert done.returncode == 0, done.stdout
     report = place.path("report/micro")
     assert {file.name for file in report.glob("mine.*")} == {
@@ -59,3 +72,12 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     text = (report / "mine.table1.md").read_text()
     assert text.startswith("mine.table1: quality and speed.") and "another's" in text
     assert sorted(POINTS.read(report / "mine.figure1.csv")["x"]) == [1, 5]
+    claims = read_verdicts(report / "claims.mine.csv").set_index("claim")
+    quick, good = claims.loc["quick"], claims.loc["good"]
+    assert (quick["verdict"], good["verdict"]) == (HOLDS, FAILS)
+    assert quick["low"] <= quick["high"] and good["low"] == good["high"] == 0  # known, paired
+    drawn = pd.read_csv(report / "claims/mine.micro.valid.bleu.csv")
+    assert set(drawn) >= {f"{TEACHER}/beam5", "transformer-big/transformer/greedy"}
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert "Of Two Systems" in page and "the student is quick" in page.lower()
+    assert "data:image/svg+xml" in page and "sentences" in page

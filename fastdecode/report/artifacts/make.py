@@ -18,14 +18,29 @@ from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
 from fastdecode.report.tables import Table, to_latex, to_markdown
 
+# These are made of the configuration alone, so that no commit has measured them.
+SETTINGS = ("artifacts.settings", "artifacts.parameters")
+
 
 def make(evidence: Evidence, out: Path) -> None:
-    """Write the CSV of an artifact. Raises UserError if there is no such function."""
+    """Write the CSV of an artifact.
+
+    Raises UserError if there is no such function, or if it makes a number that does not say which
+    commit measured it.
+    """
     module = _module(evidence.artifact)
     if evidence.artifact.kind == "table":
-        CELLS.write(out, module.cells(evidence))
+        sheet, frame = CELLS, module.cells(evidence)
     else:
-        POINTS.write(out, module.points(evidence))
+        sheet, frame = POINTS, module.points(evidence)
+    unknown = frame[(frame["source"] == "ours") & (frame["commit"] == "")]
+    if len(unknown) and evidence.artifact.function not in SETTINGS:
+        raise UserError(
+            f"{evidence.artifact.title}: {len(unknown)} numbers of ours without a commit, the "
+            f"first {unknown.iloc[0].to_dict()}: fastdecode/report/{evidence.artifact.function} "
+            "has to say where they are from"
+        )
+    sheet.write(out, frame)
 
 
 def print_table(name: str, artifact: Artifact, csv: Path, md: Path, tex: Path) -> None:

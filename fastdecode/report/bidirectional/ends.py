@@ -39,7 +39,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
 
 def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, Any]]:
     for order in ORDERS:
-        values = {}
+        values, commits = {}, []
         for name in (SINGLE, DOUBLE):
             entry = part.entries.get(name, {}).get("reference")
             rows = of_entry(here, part.split, entry) if entry else here.iloc[:0]
@@ -47,10 +47,13 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
             if not rows.empty:
                 values[name] = 100 * fmean(rows["value"])
                 same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
+                same["commit"] = " ".join(rows["commit"].unique())
+                commits += rows["commit"].tolist()
                 yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
         if len(values) == 2:
             difference = values[DOUBLE] - values[SINGLE]
-            yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, "split": part.split}
+            same = {"split": part.split, "commit": " ".join(dict.fromkeys(commits))}
+            yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, **same}
 
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:

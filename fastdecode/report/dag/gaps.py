@@ -32,6 +32,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
         (str(cell["row"]), str(cell["column"]), str(cell["dataset"])): float(cell["value"])
         for cell in ours.to_dict("records")
     }
+    commits = ours.groupby(["row", "column"])["commit"].unique()
     for row in ours["row"].unique():
         for gap, column in GAPS.items():
             missing = {
@@ -41,6 +42,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
             }
             if missing:
                 cell = {"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)}
+                cell["commit"] = " ".join(commits[row, column])
                 yield {**cell, "value": fmean(missing.values()), "over": over}
 
 

@@ -1,0 +1,114 @@
+"""What of our cells a claim of a paper stands or falls with: `claims:` in `config/papers`.
+
+A cell is named `row.column` in a table and `curve@x` in a figure, a whole curve by its name alone;
+what is checked of a curve is checked at every x. The name of an artifact may stand before it,
+`table2b.row.column`; without one the cell is looked for in all artifacts of the claim.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from fastdecode.config.base import Row
+from fastdecode.config.rows import Name
+
+Operation = Literal["sum", "mean", "minus", "ratio"]
+PAIRS = ("minus", "ratio")  # operations on two numbers
+# A cell, or numbers made of cells, such as {minus: [a.bleu, b.bleu]}; these may be nested once.
+Inner = str | dict[Operation, tuple[str, ...]]
+Term = str | dict[Operation, tuple[Inner, ...]]
+
+
+class Check(Row):
+    """One condition: an order of numbers, equal numbers, or a number within bounds."""
+
+    rising: tuple[Term, ...] = Field(
+        (), description="numbers of which each is above the one before"
+    )
+    equal: tuple[Term, ...] = Field((), description="numbers that are the same, to the last digit")
+    value: Term | None = Field(None, description="a number that is `above` or `below` another")
+    above: float | None = Field(None, description="what `value` has to be greater than")
+    below: float | None = Field(None, description="what `value` has to be less than")
+    artifacts: tuple[Name, ...] = Field(
+        (), description="artifacts in which the cells are looked for, by default all of the claim"
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Check":
+        if sum(map(bool, (self.rising, self.equal, self.value))) != 1:
+            raise ValueError("a check is one of rising, equal and value")
+        if len(self.rising) == 1 or len(self.equal) == 1:
+            raise ValueError("one number alone is in no order: name two")
+        bounded = self.above is not None or self.below is not None
+        if bounded != (self.value is not None):
+            raise ValueError(
+                "above and below are bounds of a value, which has one of them at least"
+            )
+        for term in self.terms():
+            for part in (term, *inner(term)):
+                if isinstance(part, dict):
+                    _sound(part)
+        return self
+
+    def terms(self) -> tuple[Term, ...]:
+        """Return all numbers of the condition."""
+        return (*self.rising, *self.equal, *([self.value] if self.value is not None else []))
+
+    def cells(self) -> Iterator[str]:
+        """Yield the name of every cell of the condition."""
+        for term in self.terms():
+            yield from cells(term)
+
+
+class Claim(Row):
+    """A statement of a paper that numbers confirm or not."""
+
+    statement: str = Field(description="what is claimed")
+    artifacts: tuple[Name, ...] = Field((), description="where its numbers are")
+    formula: str | None = Field(
+        None, description="the claim over the published cells, as table[row].column; never run"
+    )
+    published_holds: bool | None = Field(
+        None, description="whether the formula holds of the published cells; null: there is none"
+    )
+    check: tuple[Check, ...] = Field(
+        (), description="conditions on our cells, all of which hold if the claim does"
+    )
+    reading: str = Field(
+        "", description="how the statement is read on our numbers, where that is not plain"
+    )
+    unchecked: str = Field("", description="why no condition on our cells tells whether it holds")
+    datasets: tuple[Name, ...] = Field(
+        (), description="rows of config/datasets that it is about; by default it is about all"
+    )
+
+    @model_validator(mode="after")
+    def _checked(self) -> "Claim":
+        if bool(self.check) == bool(self.unchecked):
+            raise ValueError("a claim has a check, or says in unchecked why it has none")
+        for check in self.check:
+            if unknown := set(check.artifacts) - set(self.artifacts):
+                raise ValueError(f"check: {', '.join(sorted(unknown))} is not among its artifacts")
+        return self
+
+
+def inner(term: Term | Inner) -> tuple[Inner, ...]:
+    """Return what a number is made of; nothing for a cell."""
+    return () if isinstance(term, str) else next(iter(term.values()))
+
+
+def cells(term: Term | Inner) -> Iterator[str]:
+    """Yield the name of every cell of a number."""
+    if isinstance(term, str):
+        yield term
+    for part in inner(term):
+        yield from cells(part)
+
+
+def _sound(made: dict[Operation, tuple[Inner, ...]] | dict[Operation, tuple[str, ...]]) -> None:
+    if len(made) != 1:
+        raise ValueError(f"one operation at a time, not {', '.join(made) or 'none'}")
+    ((operation, parts),) = made.items()
+    if not parts or (operation in PAIRS and len(parts) != 2):
+        raise ValueError(f"{operation} is of {'two numbers' if operation in PAIRS else 'numbers'}")

@@ -1,0 +1,41 @@
+"""Which translations of a run have to be resampled, so that a paper's claims can be judged."""
+
+from fastdecode.config.artifacts import entries, parts
+from fastdecode.config.claims import Claim
+from fastdecode.config.papers import AT, trained
+from fastdecode.config.read import Configuration, Model
+
+BLEU = "bleu"
+
+
+def resampled(config: Configuration, paper: str) -> dict[tuple[str, str], list[tuple[Model, str]]]:
+    """Return, by dataset and split, (model, decoder) of every BLEU that a claim may be about."""
+    found: dict[tuple[str, str], dict[tuple[Model, str], None]] = {}
+    row = config.papers[paper]
+    for name in judged(config, paper):
+        artifact = row.artifacts[name]
+        measured = {metric.partition(AT)[0] for metric in artifact.measured.values()}
+        if BLEU not in measured:
+            continue
+        chosen = dict.fromkeys(next(iter(t.values())) for t in entries(config, artifact).values())
+        for dataset, part in parts(config, artifact).items():
+            every = (one for entry in chosen for one in part["alternatives"].get(entry, [entry]))
+            for target, system, decoder in (one.split("/") for one in every if trained(one)):
+                for seed in config.run.seeds:
+                    model = Model(dataset, target, system, seed)
+                    found.setdefault((dataset, part["split"]), {})[model, decoder] = None
+    return {where: list(models) for where, models in found.items()}
+
+
+def claims_of(config: Configuration, paper: str) -> dict[str, Claim]:
+    """Return the claims of a paper that are about artifacts of the run."""
+    row = config.papers[paper]
+    return {
+        name: one for name, one in row.claims.items() if set(one.artifacts) & set(row.artifacts)
+    }
+
+
+def judged(config: Configuration, paper: str) -> list[str]:
+    """Return the artifacts of the run that claims of a paper are about."""
+    named = {name for claim in claims_of(config, paper).values() for name in claim.artifacts}
+    return [name for name in config.papers[paper].artifacts if name in named]

@@ -1,0 +1,74 @@
+"""How far a number would move with other test lines: the bootstrap, with the same draws for all.
+
+All decoders are resampled with the same draws of lines, so that the difference or the ratio of two
+of them has an interval of its own, which is narrower than theirs (Koehn 2004: paired bootstrap).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+
+from fastdecode.errors import UserError
+from fastdecode.measure.metrics import text_bleu
+from fastdecode.measure.significance import RESAMPLES, SEED
+
+Numbers = NDArray[np.float64]
+
+
+def draws(units: int, resamples: int = RESAMPLES) -> NDArray[np.int64]:
+    """Return as many rows of `units` numbers below `units`, the same every time."""
+    return np.random.default_rng(SEED).integers(0, units, (resamples, units))  # (R, N)
+
+
+def resampled_bleu(
+    texts: Sequence[str],
+    reference: Sequence[str],
+    language: str,
+    lowercase: bool,
+    resamples: int = RESAMPLES,
+) -> Numbers:
+    """Return the BLEU of every resample of the lines, (R,), in percent.
+
+    Lines are detokenised; `language` and `lowercase` as in fastdecode.measure.quality.
+
+    Raises UserError on an empty test set and on numbers of lines that differ.
+    """
+    if not texts or len(texts) != len(reference):
+        raise UserError(
+            f"{len(texts)} translations and {len(reference)} lines of the reference: resample a "
+            "split that is not empty"
+        )
+    scorer = text_bleu(language, lowercase, effective_order=True)  # for lines alone
+    counts = np.array([_counts(scorer, *pair) for pair in zip(texts, reference, strict=True)])
+    sums = np.stack([counts[drawn].sum(axis=0) for drawn in draws(len(texts), resamples)])
+    return np.array([_score(row) for row in sums.tolist()])
+
+
+def _counts(scorer: BLEU, text: str, right: str) -> list[int]:
+    """Return what BLEU is made of: n-grams that are right, all of them, and both lengths."""
+    score = scorer.sentence_score(text, [right])
+    return [*score.counts, *score.totals, score.sys_len, score.ref_len]  # (2 · orders + 2,)
+
+
+def _score(counts: list[int]) -> float:
+    *orders, length, wanted = counts
+    half = len(orders) // 2
+    scored = BLEU.compute_bleu(orders[:half], orders[half:], length, wanted, smooth_method="exp")
+    return float(scored.score)
+
+
+def resampled_time(milliseconds: Numbers) -> Numbers:
+    """Return the median time of every resample of the lines, (R,).
+
+    `milliseconds` are of single lines, (lines, repeats), the lines in the same order for all
+    decoders.
+    """
+    drawn = draws(len(milliseconds))
+    return np.median(milliseconds[drawn].reshape(len(drawn), -1), axis=1)
+
+
+def resampled_rate(rates: Numbers) -> Numbers:
+    """Return the median rate of every resample of the repeats, (R,); `rates` has one a repeat."""
+    return np.median(rates[draws(len(rates))], axis=1)

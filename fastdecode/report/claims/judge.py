@@ -1,0 +1,274 @@
+"""The verdict on a claim, dataset by dataset and tier by tier."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastdecode.config.claims import Check, Claim, Inner, Term, inner
+from fastdecode.config.papers import Artifact
+from fastdecode.report.claims.evidence import Cell, Estimate, Resamples, combine
+
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
+LEVEL = 0.95  # of intervals
+Look = Callable[[str], Estimate]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One condition, as it was found: a number of ours, its interval and its bounds."""
+
+    text: str
+    verdict: str
+    value: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    above: float = float("nan")
+    below: float = float("nan")
+    cells: tuple[Cell, ...] = ()
+    why: str = ""  # it cannot be told
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim on one dataset and in one tier; "" where there is none."""
+
+    claim: str
+    place: str
+    tier: str
+    verdict: str
+    findings: tuple[Finding, ...] = ()
+    why: str = ""
+
+
+def judge(
+    claims: Mapping[str, Claim],
+    artifacts: Mapping[str, Artifact],
+    found: Mapping[str, Sequence[Cell]],
+    resamples: Resamples,
+) -> list[Judgement]:
+    """Return the verdicts on all claims of a paper; `found` are the cells of its artifacts."""
+    return [
+        judgement
+        for name, claim in claims.items()
+        for judgement in _judge(name, claim, artifacts, found, resamples)
+    ]
+
+
+def _judge(
+    name: str,
+    claim: Claim,
+    artifacts: Mapping[str, Artifact],
+    found: Mapping[str, Sequence[Cell]],
+    resamples: Resamples,
+) -> list[Judgement]:
+    if claim.unchecked:
+        return [Judgement(name, "", "", UNKNOWN, why=claim.unchecked)]
+    wanted = {_bare(cell, claim) for check in claim.check for cell in check.cells()}
+    named = [
+        cell
+        for artifact in claim.artifacts
+        for cell in found.get(artifact, ())
+        if _names(cell) & wanted
+    ]
+    judgements = []
+    for place in dict.fromkeys(cell.place for cell in named):
+        if claim.datasets and place not in claim.datasets:
+            continue
+        tiers = dict.fromkeys(cell.tier for cell in named if cell.place == place and cell.tier)
+        for tier in tiers or [""]:
+            case = _Case(claim, artifacts, found, resamples, place, tier)
+            findings = tuple(case.findings())
+            judgements.append(Judgement(name, place, tier, _verdict(findings), findings))
+    if judgements:
+        return judgements
+    why = "not measured in this run"
+    if claim.datasets:
+        why = f"{why}: it is about {', '.join(claim.datasets)}"
+    return [Judgement(name, "", "", UNKNOWN, why=why)]
+
+
+def _verdict(findings: Sequence[Finding]) -> str:
+    verdicts = {finding.verdict for finding in findings}
+    return next((one for one in (FAILS, UNKNOWN, HOLDS) if one in verdicts), UNKNOWN)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A claim on one dataset and in one tier."""
+
+    claim: Claim
+    artifacts: Mapping[str, Artifact]
+    found: Mapping[str, Sequence[Cell]]
+    resamples: Resamples
+    place: str
+    tier: str
+
+    def findings(self) -> list[Finding]:
+        """Return what is found of all conditions; what several artifacts say alike stands once."""
+        found: dict[tuple[str, str], Finding] = {}
+        for check in self.claim.check:
+            for finding in self._check(check):
+                found.setdefault((finding.text, repr(finding.value)), finding)
+        return list(found.values())
+
+    def _check(self, check: Check) -> Iterator[Finding]:
+        """Yield what is found of a condition in each artifact, and panel, that can tell of it."""
+        names = set(check.cells())
+        if all(name.partition(".")[0] in self.claim.artifacts for name in names):
+            yield from _conditions(check, self._looking("", None))
+            return
+        told = False
+        for artifact in check.artifacts or self.claim.artifacts:
+            here = [cell for cell in self._cells(artifact) if _names(cell) & names]
+            for panel in dict.fromkeys(cell.panel for cell in here):
+                told = True
+                look = self._looking(artifact, panel)
+                if self.artifacts[artifact].kind == "table" or any("@" in n for n in names):
+                    yield from _conditions(check, look)
+                    continue
+                shared = _shared(names, [cell for cell in here if cell.panel == panel])
+                for x in shared:
+                    yield from _conditions(_at(check, x), look)
+                if not shared:
+                    why = f"no x at which all of {', '.join(sorted(names))} were measured"
+                    yield Finding(_order(check), UNKNOWN, why=why)
+        if not told:
+            yield from _conditions(check, self._looking("", None))
+
+    def _cells(self, artifact: str) -> list[Cell]:
+        """Return the cells of an artifact that are about this dataset, and this tier or none."""
+        return [
+            cell
+            for cell in self.found.get(artifact, ())
+            if cell.place == self.place and cell.tier in (self.tier, "")
+        ]
+
+    def _looking(self, artifact: str, panel: str | None) -> Look:
+        """Return what finds a cell, here or in the artifact that its name begins with."""
+
+        def look(name: str) -> Estimate:
+            first, _, rest = name.partition(".")
+            named = first in self.claim.artifacts
+            cells = self._cells(first if named else artifact)
+            wanted = rest if named else name
+            for cell in cells:
+                if cell.name == wanted and (named or panel == cell.panel):
+                    return Estimate(cell.value, self.resamples.of(cell), (cell,))
+            return Estimate(float("nan"), missing=(name,))
+
+        return look
+
+
+def _bare(cell: str, claim: Claim) -> str:
+    """Return the name of a cell without that of an artifact."""
+    first, _, rest = cell.partition(".")
+    return rest if first in claim.artifacts else cell
+
+
+def _names(cell: Cell) -> set[str]:
+    """Return what a claim may call a cell: by its name, or by that of its curve."""
+    return {cell.name, cell.name.rpartition("@")[0]}
+
+
+def _shared(curves: set[str], cells: Sequence[Cell]) -> list[str]:
+    """Return the x, as text, at which all curves have a point."""
+    places = [
+        [at for curve, _, at in (cell.name.rpartition("@") for cell in cells) if curve == name]
+        for name in sorted(curves)
+    ]
+    return [x for x in dict.fromkeys(places[0]) if all(x in others for others in places)]
+
+
+def _at(check: Check, x: str) -> Check:
+    """Return the condition on curves as one on their points at x."""
+
+    def at(term: Any) -> Any:
+        if isinstance(term, str):
+            return f"{term}@{x}"
+        return {operation: tuple(map(at, parts)) for operation, parts in term.items()}
+
+    terms = {"rising": tuple(map(at, check.rising)), "equal": tuple(map(at, check.equal))}
+    value = None if check.value is None else at(check.value)
+    return check.model_copy(update={**terms, "value": value})
+
+
+def _conditions(check: Check, look: Look) -> Iterator[Finding]:
+    """Yield a finding for every pair of neighbours of an order, or for the one value."""
+    for low, high in zip(check.rising, check.rising[1:], strict=False):
+        made = combine("minus", [_evaluate(high, look), _evaluate(low, look)])
+        yield _within(f"{_text(low)} < {_text(high)}", made, 0.0, None)
+    for one, other in zip(check.equal, check.equal[1:], strict=False):
+        made = combine("minus", [_evaluate(one, look), _evaluate(other, look)])
+        yield _same(f"{_text(one)} = {_text(other)}", made)
+    if check.value is not None:
+        text = _text(check.value)
+        if check.above is not None:
+            text = f"{check.above:g} < {text}"
+        if check.below is not None:
+            text = f"{text} < {check.below:g}"
+        yield _within(text, _evaluate(check.value, look), check.above, check.below)
+
+
+def _evaluate(term: Term | Inner, look: Look) -> Estimate:
+    if isinstance(term, str):
+        return look(term)
+    return combine(next(iter(term)), [_evaluate(part, look) for part in inner(term)])
+
+
+def _within(text: str, made: Estimate, above: float | None, below: float | None) -> Finding:
+    """Say whether a number, with its interval where it has one, is between its bounds."""
+    bottom = float("-inf") if above is None else above
+    top = float("inf") if below is None else below
+    if made.missing:
+        return _unmeasured(text, made)
+    low = high = made.value
+    if made.drawn is not None:
+        low, high = np.quantile(made.drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    verdict, why = UNKNOWN, "the interval reaches over a bound"
+    if bottom < low and high < top:
+        verdict, why = HOLDS, ""
+    elif high <= bottom or top <= low:
+        verdict, why = FAILS, ""
+    known = made.drawn is not None
+    nothing = float("nan")
+    return Finding(
+        text,
+        verdict,
+        made.value,
+        low if known else nothing,
+        high if known else nothing,
+        nothing if above is None else above,
+        nothing if below is None else below,
+        made.cells,
+        why,
+    )
+
+
+def _same(text: str, made: Estimate) -> Finding:
+    """Say whether a difference is zero, with every resample, too."""
+    if made.missing:
+        return _unmeasured(text, made)
+    zero = made.value == 0 and (made.drawn is None or not made.drawn.any())
+    verdict = HOLDS if zero else FAILS
+    return Finding(text, verdict, made.value, above=0, below=0, cells=made.cells)
+
+
+def _unmeasured(text: str, made: Estimate) -> Finding:
+    names = ", ".join(dict.fromkeys(made.missing))
+    return Finding(text, UNKNOWN, cells=made.cells, why=f"not measured: {names}")
+
+
+def _order(check: Check) -> str:
+    return " < ".join(map(_text, check.rising)) or ", ".join(map(_text, check.terms()))
+
+
+def _text(term: Term | Inner) -> str:
+    """Return a number as words."""
+    if isinstance(term, str):
+        return term
+    ((operation, parts),) = term.items()
+    words = [_text(part) for part in parts]
+    sign = {"sum": " + ", "minus": " − ", "ratio": " / "}.get(operation)
+    return f"({sign.join(words)})" if sign else f"{operation}({', '.join(words)})"

@@ -1,0 +1,128 @@
+"""Verdicts as a CSV, a finding a line, and as a table, a claim a line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.claims import Claim
+from fastdecode.errors import UserError
+from fastdecode.files import open_to_write
+from fastdecode.report.claims.evidence import Cell
+from fastdecode.report.claims.judge import HOLDS, Finding, Judgement
+from fastdecode.report.tables import Table
+
+NUMBERS = ("value", "low", "high", "above", "below")
+COLUMNS = [
+    *("claim", "statement", "reading", "dataset", "tier", "verdict", "why"),  # of the claim
+    *("condition", *NUMBERS, "finding", "finding_why", "cells"),  # of one condition
+    *("what", "marks", "device", "commit"),  # of its cells
+]
+CAPTION = (
+    "Intervals (95%) of BLEU are from 1,000 resamples of the test lines (paired bootstrap), those "
+    "of times from as many of the timed lines, of rates from as many of the repeats; other numbers "
+    "have none. A claim holds if the interval, or the number, of every condition is within its "
+    "bounds, does not hold if one is outside, and cannot be told otherwise. Intervals know nothing "
+    "of other seeds, and are not corrected for the number of tests."
+)
+
+
+def verdicts(claims: Mapping[str, Claim], judgements: Sequence[Judgement]) -> pd.DataFrame:
+    """Return a line for each finding, one at least for each judgement, with COLUMNS."""
+    lines = []
+    for one in judgements:
+        claim = claims[one.claim]
+        head = {"claim": one.claim, "statement": claim.statement, "reading": claim.reading}
+        head |= {"dataset": one.place, "tier": one.tier, "verdict": one.verdict, "why": one.why}
+        lines += [{**head, **_line(finding)} for finding in one.findings] or [head]
+    frame = pd.DataFrame(lines, columns=COLUMNS)
+    words = [name for name in COLUMNS if name not in NUMBERS]
+    frame[words] = frame[words].astype(object).where(frame[words].notna(), "").map(str)
+    return frame.astype(dict.fromkeys(NUMBERS, float))
+
+
+def _line(finding: Finding) -> dict[str, Any]:
+    return {
+        **{"condition": finding.text, "finding": finding.verdict, "finding_why": finding.why},
+        **{name: getattr(finding, name) for name in NUMBERS},
+        "cells": "; ".join(f"{cell.name} {cell.value:.6g}" for cell in finding.cells),
+        **{key: _every(finding.cells, key) for key in ("what", "device", "commit")},
+        "marks": "".join(mark for mark in "†‡" if mark in _every(finding.cells, "marks")),
+    }
+
+
+def _every(cells: Sequence[Cell], key: str) -> str:
+    return " ".join(dict.fromkeys(filter(None, (str(cell.origin.get(key, "")) for cell in cells))))
+
+
+def write_verdicts(path: Path, frame: pd.DataFrame) -> None:
+    """Write such lines as CSV, the numbers with all their digits."""
+    with open_to_write(path) as file:
+        frame.to_csv(file, index=False, lineterminator="\n")
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """Read them. Raises UserError if the file is missing or has other columns."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if list(frame.columns) != COLUMNS:
+        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in NUMBERS})
+
+
+def printed(name: str, frame: pd.DataFrame) -> Table:
+    """Return the table of such lines: what is claimed, the verdict, and the numbers behind it."""
+    lines = [
+        {
+            "claim": said(group.iloc[0]),
+            "verdict": str(group["verdict"].iloc[0]),
+            "where": where(group.iloc[0]),
+            "numbers": "; ".join(found(group)),
+        }
+        for group in judgements(frame)
+    ]
+    held = sum(line["verdict"] == HOLDS for line in lines)
+    caption = f"Claims of {name}: {held} of {len(lines)} verdicts say that they hold. {CAPTION}"
+    return Table(pd.DataFrame(lines, dtype=str), caption)
+
+
+def judgements(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the lines of each verdict: of a claim, a dataset and a tier."""
+    for _, group in frame.groupby(["claim", "dataset", "tier"], sort=False):
+        yield group
+
+
+def said(line: "pd.Series[Any]") -> str:
+    """Return a claim, and how it is read on our numbers."""
+    return (
+        f"{line['statement']}. Read as: {line['reading']}" if line["reading"] else line["statement"]
+    )
+
+
+def where(line: "pd.Series[Any]") -> str:
+    """Return the dataset of a verdict, and its tier."""
+    return " ".join(filter(None, [line["dataset"], line["tier"] and f"({line['tier']})"]))
+
+
+def found(group: pd.DataFrame) -> list[str]:
+    """Return why a claim cannot be told, or what was found of its conditions."""
+    lines = [line for line in group.to_dict("records") if line["condition"]]
+    return [*map(numbers, lines)] or [str(group["why"].iloc[0])]
+
+
+def numbers(line: dict[Any, Any]) -> str:
+    """Return a finding: condition, number, interval, and the verdict where it does not hold."""
+    text = str(line["condition"])
+    if pd.isna(line["value"]):
+        return f"{text} ({line['finding_why']})"
+    signed = line["above"] == 0 and not line["below"] > 0  # an order: the number is a difference
+    form = "{:+.3g}" if signed else "{:.3g}"
+    text += f": {form.format(line['value'])}"
+    if pd.notna(line["low"]):
+        text += f" [{form.format(line['low'])}, {form.format(line['high'])}]"
+    text += str(line["marks"])
+    if line["finding"] == HOLDS:
+        return text
+    return f"{text} ({', '.join(filter(None, [line['finding'], line['finding_why']]))})"

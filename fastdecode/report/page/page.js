@@ -1,0 +1,54 @@
+// Charts: one at a time, families that can be hidden, points that are read by mouse or arrow keys.
+const charts = [...document.querySelectorAll(".chart")];
+const chooser = document.getElementById("chart");
+
+function show(key) {
+  for (const chart of charts) chart.hidden = chart.dataset.key !== key;
+}
+
+function open(chart, point, focus) {
+  for (const other of chart.querySelectorAll(".point")) {
+    other.setAttribute("tabindex", other === point ? "0" : "-1");
+    other.classList.toggle("chosen", other === point);
+  }
+  chart.querySelector(".told").textContent = point.getAttribute("aria-label");
+  if (focus) point.focus();
+}
+
+for (const chart of charts) {
+  const points = [...chart.querySelectorAll(".point")];
+  const seen = () => points.filter((point) => point.style.display !== "none");
+  for (const point of points) {
+    point.addEventListener("click", () => open(chart, point, true));
+    point.addEventListener("mouseenter", () => open(chart, point, false));
+    point.addEventListener("focus", () => open(chart, point, false));
+    point.addEventListener("keydown", (event) => {
+      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+      const all = seen();
+      let next = all.indexOf(point) + (steps[event.key] ?? 0);
+      if (event.key === "Home") next = 0;
+      else if (event.key === "End") next = all.length - 1;
+      else if (!(event.key in steps)) return;
+      event.preventDefault();
+      open(chart, all[(next + all.length) % all.length], true);
+    });
+  }
+  for (const button of chart.querySelectorAll(".legend button")) {
+    button.addEventListener("click", () => {
+      const shown = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(shown));
+      for (const point of points) {
+        if (point.dataset.family === button.dataset.family) point.style.display = shown ? "" : "none";
+      }
+      // The one point that the tab key reaches has to be one that is seen.
+      const reached = seen().find((point) => point.getAttribute("tabindex") === "0") ?? seen()[0];
+      for (const point of points) point.setAttribute("tabindex", point === reached ? "0" : "-1");
+    });
+  }
+}
+
+if (charts.length > 1) {
+  chooser.closest(".choose").hidden = false;
+  chooser.addEventListener("change", () => show(chooser.value));
+  show(chooser.value);
+}

@@ -1,0 +1,149 @@
+"""Writes the page of a run from the files of its report alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from fastdecode.config.papers import Artifact
+from fastdecode.config.rows import UNTRAINED
+from fastdecode.report.claims.printed import CAPTION, read_verdicts
+from fastdecode.report.page import chart, sections
+from fastdecode.report.page.sections import Grid
+from fastdecode.report.tables import plainest_speeds, systems_table
+from fastdecode.report.tidy import read_tidy
+
+HERE = Path(__file__).parent
+TEXTS = ["dataset", "split", "scenario", "tier", "threads", "batch", "target", "system", "decoder"]
+
+
+@dataclass(frozen=True)
+class PaperOf:
+    """A paper of the run."""
+
+    key: str
+    title: str
+    authors: Sequence[str]
+    year: int
+    artifacts: Mapping[str, Artifact]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page of a run is made of; all files lie in its folder."""
+
+    name: str
+    folder: Path
+    splits: Sequence[tuple[str, str]]  # (dataset, split) of everything that is tested
+    denominator: str  # target/system/decoder
+    papers: Sequence[PaperOf] = ()
+    speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed
+    sentences: Sequence[str] = ()  # names of CSV files of fastdecode.report.page.sentences
+    figures: Mapping[str, str] = field(default_factory=dict)  # name of an SVG → what it shows
+    files: Sequence[str] = ()  # further ones that are linked
+
+
+def page(report: Report) -> str:
+    """Return the page as HTML. Raises UserError where a file is missing."""
+    tidy = read_tidy(report.folder / "measurements.csv")
+    papers = [_paper(paper, report.folder) for paper in report.papers]
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(
+        report=report,
+        style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
+        script=Markup((HERE / "page.js").read_text(encoding="utf-8")),
+        facts=_facts(tidy),
+        charts=_charts(report, tidy),
+        size=(chart.WIDTH, chart.HEIGHT),
+        frame=(chart.LEFT, chart.TOP, chart.WIDTH - chart.RIGHT, chart.HEIGHT - chart.BOTTOM),
+        tables=_systems(report, tidy),
+        figures=[
+            (text, sections.picture(report.folder / name)) for name, text in report.figures.items()
+        ],
+        papers=papers,
+        claims_caption=CAPTION,
+        sentences=[example for name in report.sentences for example in _sentences(report, name)],
+    )
+
+
+def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return what was run, in a few words."""
+    models = tidy[["dataset", "target", "system"]].drop_duplicates()
+    trained = models[models["target"] != UNTRAINED]
+    return [
+        ("data", _several(tidy["dataset"])),
+        ("families", _several(tidy["family"])),
+        ("trained systems", str(len(trained))),
+        ("systems of random weights", str(len(models) - len(trained) or "")),
+        ("seeds", _several(tidy["seed"])),
+        ("device", _several(tidy["device"])),
+        ("commit", sections.commits(tidy["commit"])),
+    ]
+
+
+def _several(column: "pd.Series[str]") -> str:
+    return ", ".join(filter(None, dict.fromkeys(column)))
+
+
+def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
+    kinds = dict.fromkeys(TEXTS, str)
+    frames = [pd.read_csv(report.folder / name, dtype=kinds) for name in report.speeds]
+    models = tidy[["target", "system", "family"]].drop_duplicates(["target", "system"])
+    families = {
+        (str(row["target"]), str(row["system"])): str(row["family"])
+        for row in models.to_dict("records")
+    }
+    return [one for frame in frames for one in chart.charts(frame, families)]
+
+
+def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
+    """Return, for every split that was scored, its title, its caption and the table of systems."""
+    plain, found = plainest_speeds(tidy), []
+    target, system, decoder = report.denominator.split("/")
+    for dataset, split in report.splits:
+        here = plain[(plain["dataset"] == dataset) & (plain["split"] == split)]
+        if here.empty:
+            continue
+        table = systems_table(plain, dataset, split, (target, system, decoder))
+        title = f"Systems on {dataset}, {split}"
+        found.append((title, table.caption, sections.grid(table.frame, title)))
+    return found
+
+
+def _paper(paper: PaperOf, folder: Path) -> dict[str, object]:
+    file = folder / f"claims.{paper.key}.csv"
+    said = sections.claims(read_verdicts(file)) if file.is_file() else []
+    return {
+        "paper": paper,
+        "artifacts": [
+            sections.show(paper.key, key, artifact, folder)
+            for key, artifact in paper.artifacts.items()
+        ],
+        "claims": said,
+        "tally": sections.tally(said),
+    }
+
+
+def _sentences(report: Report, name: str) -> list[dict[str, object]]:
+    """Return the examples of a dataset: source, reference, and what every decoder wrote."""
+    frame = pd.read_csv(report.folder / name, dtype=str, keep_default_na=False)
+    examples = []
+    for (dataset, split, line), group in frame.groupby(["dataset", "split", "line"], sort=False):
+        first = group.iloc[0]
+        written = [(row["what"], row["text"]) for row in group.to_dict("records")]
+        examples.append(
+            {
+                **{"dataset": dataset, "split": split, "line": line, "written": written},
+                **{"source": first["source"], "reference": first["reference"]},
+            }
+        )
+    return examples

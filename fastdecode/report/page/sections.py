@@ -1,0 +1,172 @@
+"""What a page says of papers: artifacts with their files and their provenance, and claims."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.make import SETTINGS, tabulate
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.printed import judgements, numbers, where
+
+FORMATS = ("csv", "md", "tex", "svg", "png", "html")
+NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
+# What is said of the cells of ours, and in which columns of the CSV it stands.
+PROVENANCE = {
+    "systems": "what",
+    "data": "dataset",
+    "split": "split",
+    "seeds": "seeds",
+    "tier": "tier",
+    "threads": "threads",
+    "device": "device",
+    "commit": "commit",
+}
+CLASSES = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as it is shown: headings, whether a column was published, rows of text."""
+
+    caption: str
+    heads: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One artifact on the page."""
+
+    name: str
+    title: str
+    artifact: Artifact
+    grid: Grid | None
+    caption: str  # of a table: how ours was measured
+    picture: str  # data URI of a figure
+    provenance: tuple[tuple[str, str], ...]  # empty: nothing of it was run
+    files: tuple[tuple[str, str], ...]  # kind, path beside the page
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim on one dataset and in one tier."""
+
+    kind: str
+    verdict: str
+    where: str
+    why: str
+    findings: tuple[tuple[str, str], ...]  # kind, text
+
+
+@dataclass(frozen=True)
+class Said:
+    """A claim with its verdicts."""
+
+    name: str
+    statement: str
+    reading: str
+    verdicts: tuple[Verdict, ...]
+
+
+def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
+    """Return an artifact of a paper, from its files in a folder. Raises UserError without them."""
+    name = f"{paper}.{key}"
+    csv = folder / f"{name}.csv"
+    table = tabulate(name, artifact, csv) if artifact.kind == "table" else None
+    frame = (CELLS if table else POINTS).read(csv)
+    return Shown(
+        name=name,
+        title=f"{_numbered(key)}: {artifact.title}",
+        artifact=artifact,
+        grid=grid(table.frame, artifact.title) if table else None,
+        caption=table.caption if table else "",
+        picture="" if table else picture(folder / f"{name}.svg"),
+        provenance=provenance(artifact, frame),
+        files=tuple(
+            (NAMES.get(kind, kind.upper()), f"{name}.{kind}")
+            for kind in FORMATS
+            if (folder / f"{name}.{kind}").is_file()
+        ),
+    )
+
+
+def grid(frame: pd.DataFrame, caption: str) -> Grid:
+    """Return a table of text as it is shown."""
+    heads = [(str(head), str(head).startswith("published")) for head in frame.columns]
+    rows = [tuple(map(str, row)) for row in frame.to_numpy().tolist()]
+    return Grid(caption, tuple(heads), tuple(rows))
+
+
+def picture(svg: Path) -> str:
+    """Return a figure as a data URI, so that names in one do not meet those in another."""
+    return f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
+
+
+def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str], ...]:
+    """Return what was run for the numbers of ours, and how; nothing if there are none."""
+    ours = frame[frame["source"] == "ours"]
+    if ours.empty:
+        return ()
+    found = {name: _words(ours[column]) for name, column in PROVENANCE.items()}
+    if artifact.function in SETTINGS:
+        found["from"] = "the configuration of this run"
+    found["commit"] = commits(ours["commit"])
+    return tuple((name, text) for name, text in found.items() if text)
+
+
+def commits(column: "pd.Series[str]") -> str:
+    """Return the first letters of all commits; a cell may have several, of as many seeds."""
+    return ", ".join(dict.fromkeys(commit[:12] for text in column for commit in text.split()))
+
+
+def _words(column: "pd.Series[str]") -> str:
+    return ", ".join(filter(None, dict.fromkeys(column)))
+
+
+def claims(frame: pd.DataFrame) -> list[Said]:
+    """Return the claims of a paper, from lines of fastdecode.report.claims.printed."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for group in judgements(frame):
+        found.setdefault(str(group["claim"].iloc[0]), []).append(group)
+    return [
+        Said(
+            name=name,
+            statement=str(groups[0]["statement"].iloc[0]),
+            reading=str(groups[0]["reading"].iloc[0]),
+            verdicts=tuple(map(_verdict, groups)),
+        )
+        for name, groups in found.items()
+    ]
+
+
+def _verdict(group: pd.DataFrame) -> Verdict:
+    first = group.iloc[0]
+    lines: list[dict[Any, Any]] = [line for line in group.to_dict("records") if line["condition"]]
+    return Verdict(
+        kind=CLASSES[str(first["verdict"])],
+        verdict=str(first["verdict"]),
+        where=where(first),
+        why=str(first["why"]),
+        findings=tuple((CLASSES[str(line["finding"])], numbers(line)) for line in lines),
+    )
+
+
+def tally(said: list[Said]) -> Mapping[str, int]:
+    """Return how many verdicts there are of each kind."""
+    verdicts = [one.verdict for claim in said for one in claim.verdicts]
+    return {verdict: verdicts.count(verdict) for verdict in CLASSES}
+
+
+def _numbered(key: str) -> str:
+    """Return `Table 2a` for table2a; other names as they are."""
+    for kind in ("table", "figure"):
+        if key.startswith(kind) and key != kind:
+            return f"{kind.capitalize()} {key.removeprefix(kind)}"
+    return key.capitalize()

@@ -1,0 +1,56 @@
+"""The same source lines through all decoders, as examples."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+from fastdecode.translation import read_translations
+
+EXAMPLES = 6
+
+
+def examples(
+    dataset: str,
+    split: str,
+    translations: Mapping[str, Path],
+    references: Sequence[str],
+) -> pd.DataFrame:
+    """Return a line for each example and decoder: what it wrote.
+
+    `translations` are files by target/system/decoder, all of one split. Chosen are lines of which
+    decoders write different things, spread evenly over the lengths of their references: no choice
+    looks at which of them is good.
+
+    Raises UserError where files are of different lines.
+    """
+    sources: list[str] = []
+    texts: dict[str, list[str]] = {}
+    for what, path in translations.items():
+        _, found, written = read_translations(path)
+        sources = sources or found
+        if found != sources or len(found) != len(references):
+            raise UserError(f"{path}: it is of other lines than {next(iter(translations))}")
+        texts[what] = [translation.text for translation in written]
+    return pd.DataFrame(
+        [
+            {
+                **{"dataset": dataset, "split": split, "line": line + 1, "what": what},
+                **{"source": sources[line], "reference": references[line]},
+                "text": written[line],
+            }
+            for line in chosen(list(texts.values()), references)
+            for what, written in texts.items()
+        ],
+        columns=["dataset", "split", "line", "what", "source", "reference", "text"],
+    )
+
+
+def chosen(texts: Sequence[Sequence[str]], references: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines that are shown, the shortest first."""
+    lines = range(len(references))
+    differing = [line for line in lines if len({written[line] for written in texts}) > 1]
+    order = sorted(differing or lines, key=lambda line: (len(references[line].split()), line))
+    count = min(EXAMPLES, len(order))
+    return [order[(2 * number + 1) * len(order) // (2 * count)] for number in range(count)]

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from fastdecode.errors import UserError
+from fastdecode.measure import resampling
+from fastdecode.measure.metrics import text_bleu
+from fastdecode.measure.resampling import (
+    draws,
+    resampled_bleu,
+    resampled_rate,
+    resampled_time,
+)
+
+REFERENCE = [
+    "the old dog sleeps in the house .",
+    "a woman sees the red car today .",
+    "yes .",
+    "my friend has never bought such a beautiful book before .",
+]
+TEXTS = [
+    "the old dog is sleeping in the house .",
+    "a woman sees a red car .",
+    "yes .",
+    "my friend never bought such a beautiful book .",
+]
+
+
+def test_each_resample_has_the_bleu_of_its_lines() -> None:
+    scorer = text_bleu("en", lowercase=False)
+    found = resampled_bleu(TEXTS, REFERENCE, "en", lowercase=False, resamples=20)
+    for drawn, score in zip(draws(len(TEXTS), 20), found, strict=True):
+        texts = [TEXTS[i] for i in drawn]
+        right = [[REFERENCE[i] for i in drawn]]
+        assert score == pytest.approx(scorer.corpus_score(texts, right).score)
+    assert found.std() > 0
+
+
+def test_decoders_are_resampled_alike() -> None:
+    worse = [text.replace("the", "this") for text in TEXTS]
+    one, other = (resampled_bleu(t, REFERENCE, "en", lowercase=False) for t in (TEXTS, worse))
+    assert (one >= other).all() and (one > other).mean() > 0.5
+    assert (draws(5) == draws(5)).all() and draws(5).shape == (1000, 5)
+
+
+def test_lines_that_do_not_fit_are_refused() -> None:
+    for texts in ([], TEXTS[:2]):
+        with pytest.raises(UserError, match="lines of the reference"):
+            resampled_bleu(texts, REFERENCE, "en", lowercase=False)
+
+
+def test_times_are_medians_over_the_drawn_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "draws", lambda units: np.array([[0, 0, 1], [2, 2, 2]]))
+    times = np.array([[1.0, 3.0], [5.0, 9.0], [20.0, 40.0]])  # (lines, repeats)
+    assert resampled_time(times).tolist() == [3.0, 30.0]
+    assert resampled_rate(np.array([1.0, 2.0, 7.0])).tolist() == [1.0, 7.0]

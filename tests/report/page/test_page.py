@@ -1,0 +1,216 @@
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fastdecode.config.base import check
+from fastdecode.config.claims import Claim
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.make import make
+from fastdecode.report.claims.evidence import Resamples, read_cells
+from fastdecode.report.claims.judge import judge
+from fastdecode.report.claims.printed import verdicts, write_verdicts
+from fastdecode.report.page.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
+from fastdecode.report.page.page import PaperOf, Report, page
+from fastdecode.report.page.sections import provenance
+from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
+from fastdecode.report.speed import speed_rows, write_speed
+from fastdecode.report.tidy import write_tidy
+from fastdecode.translation import Translation, write_translations
+from tests.report.conftest import one_sentence, value
+
+SLOW, QUICK = "raw/base/beam5", "big/small/beam5"
+ARTIFACT = check(
+    Artifact,
+    {
+        **{"title": "speed <and> quality", "kind": "table", "function": "artifacts.rows"},
+        **{"setting": "one GPU", "published": {"bleu": "BLEU"}, "notes": ["a doubt"]},
+        **{"measured": {"bleu": "bleu", "ms": "latency"}, "labels": {"model": "model"}},
+        "rows": {
+            "slow": {"model": "A & B", "bleu": 27.5, "ours": SLOW},
+            "quick": {"model": "C", "bleu": 26, "ours": QUICK},
+        },
+    },
+    "mine",
+)
+CLAIMS = {
+    "order": {
+        **{"statement": "A & B is better", "artifacts": ["table1"]},
+        "check": [{"rising": ["quick.bleu", "slow.bleu"]}],
+    },
+    "looks": {"statement": "it looks so", "unchecked": "see the figure", "artifacts": ["table1"]},
+}
+
+
+def speeds(name: str, ms: float, **more: str) -> list[dict[str, Any]]:
+    setting = {"tier": "reference", "scenario": "S1", "batch": "1", "threads": "1"}
+    return [
+        value(name, metric, number, precision="fp32", **setting, **more)
+        for metric, number in one_sentence(ms).items()
+    ]
+
+
+def report(folder: Path) -> Report:
+    rows = [
+        value(SLOW, "bleu", 40.0, family="autoregressive", signature="s"),
+        value(QUICK, "bleu", 35.0, family="dag", signature="s"),
+        *speeds(SLOW, 20.0, family="autoregressive"),
+        *speeds(QUICK, 5.0, family="dag"),
+    ]
+    tidy = pd.DataFrame(rows)
+    write_tidy(folder / "measurements.csv", tidy)
+    timed = speed_rows(tidy, "toy", "test", "S1", {"reference": SLOW, "optimised": None})
+    write_speed(folder / "speed.toy.test.S1.csv", timed)
+    entries = {"slow": {"reference": SLOW}, "quick": {"reference": QUICK}}
+    evidence = Evidence(ARTIFACT, tidy, {"toy": Part("test", "test", entries)})
+    make(evidence, folder / "mine.table1.csv")
+    claims = {name: check(Claim, row, name) for name, row in CLAIMS.items()}
+    found = {"table1": read_cells(ARTIFACT, folder / "mine.table1.csv")}
+    frame = verdicts(claims, judge(claims, {"table1": ARTIFACT}, found, Resamples()))
+    write_verdicts(folder / "claims.mine.csv", frame)
+    (folder / "claims.mine.md").touch()
+    (folder / "curve.svg").write_text("<svg/>")
+    paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, {"table1": ARTIFACT})
+    return Report(
+        **{"name": "made", "folder": folder, "splits": [("toy", "test")], "denominator": SLOW},
+        **{"papers": [paper], "speeds": ["speed.toy.test.S1.csv"]},
+        **{"figures": {"curve.svg": "a curve"}, "files": ["measurements.csv"]},
+    )
+
+
+class Reader(HTMLParser):
+    """Notes ids, links and whether tags are closed as they were opened."""
+
+    VOID = ("meta", "img", "link", "br")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[tuple[str, dict[str, Any]]] = []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags.append((tag, found))
+        self.ids += [str(found["id"])] if "id" in found else []
+        self.links += [str(found["href"])] if "href" in found else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> str:
+    return page(report(tmp_path))
+
+
+def test_a_page_stands_alone_and_its_links_lead_somewhere(written: str, tmp_path: Path) -> None:
+    read = Reader()
+    read.feed(written)
+    assert read.open == [] and len(read.ids) == len(set(read.ids))
+    for link in read.links:
+        assert link[1:] in read.ids if link.startswith("#") else (tmp_path / link).is_file(), link
+    assert "http" not in written.replace("http://www.w3.org", "")  # nothing is fetched
+    assert {"table", "figure", "nav", "main", "h1"} <= {tag for tag, _ in read.tags}
+    assert all(found.get("alt") for tag, found in read.tags if tag == "img")
+    labelled = [found["aria-labelledby"] for _, found in read.tags if "aria-labelledby" in found]
+    assert set(labelled) <= set(read.ids)
+
+
+def test_published_numbers_stand_beside_ours(written: str) -> None:
+    assert '<td class="published">27.5</td>' in written
+    assert "40.00" in written and SLOW in written and "A &amp; B" in written
+    assert "speed &lt;and&gt; quality" in written and "Of &lt;Two&gt; Systems" in written
+    assert "c0ffee" in written and "a doubt" in written
+
+
+def test_verdicts_are_shown_with_their_numbers(written: str) -> None:
+    assert "quick.bleu &lt; slow.bleu: +5" in written
+    assert written.count('<span class="verdict holds">') == 1
+    assert "see the figure" in written
+    assert "<td>1</td><td>0</td><td>1</td>" in written  # the tally
+
+
+def test_every_point_can_be_reached_and_read(written: str) -> None:
+    read = Reader()
+    read.feed(written)
+    points = [found for _, found in read.tags if "point" in str(found.get("class", "")).split()]
+    assert [found["tabindex"] for found in points] == ["0", "-1"]
+    assert points[1]["aria-label"].startswith(f"{SLOW}: BLEU 40.00, 20 ms a sentence")
+    assert {found["data-family"] for found in points} == {"autoregressive", "dag"}
+
+
+def test_a_file_that_is_missing_is_said(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    (tmp_path / "mine.table1.csv").unlink()
+    with pytest.raises(UserError, match="no such file"):
+        page(made)
+
+
+def test_places_of_points(tmp_path: Path) -> None:
+    report(tmp_path)
+    kinds = {"threads": str, "batch": str}
+    frame = pd.read_csv(tmp_path / "speed.toy.test.S1.csv", dtype=kinds)
+    (chart,) = charts(frame, {("raw", "base"): "autoregressive"})
+    quick, slow = chart.points
+    assert (quick.family, slow.family) == ("other", "autoregressive")
+    assert LEFT < quick.x < slow.x < WIDTH - RIGHT
+    assert TOP < slow.y < quick.y < HEIGHT - BOTTOM  # higher BLEU is higher up
+    assert quick.best and slow.best
+    assert chart.front == f"M{quick.x} {quick.y}H{slow.x}V{slow.y}"
+    assert [text for _, text in chart.x_ticks] == [*"56789", "10", "20"]
+    worse = frame.assign(bleu=[30.0, 35.0])
+    (chart,) = charts(worse, {})
+    assert [point.best for point in chart.points] == [True, False]
+    assert charts(frame.assign(bleu=float("nan")), {}) == []
+
+
+def test_provenance_of_cells() -> None:
+    cells = pd.DataFrame(
+        {
+            **{"source": ["published", "ours", "ours"], "what": ["", SLOW, QUICK]},
+            **{"commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40], "tier": ["", "", "reference"]},
+            **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
+        }
+    )
+    found = dict(provenance(ARTIFACT, cells))
+    assert found == {
+        **{"systems": f"{SLOW}, {QUICK}", "tier": "reference"},
+        "commit": f"{'a' * 12}, {'b' * 12}",
+    }
+    assert provenance(ARTIFACT, cells[:1]) == ()
+
+
+def test_example_sentences_are_lines_that_differ() -> None:
+    references = [" ".join(["w"] * (n + 1)) for n in range(40)]
+    one = [f"a{n}" for n in range(40)]
+    other = [text if n % 2 else text + "!" for n, text in enumerate(one)]
+    lines = chosen([one, other], references)
+    assert len(lines) == EXAMPLES and all(line % 2 == 0 for line in lines)
+    assert lines == sorted(lines) and lines[0] < 8 and lines[-1] > 32  # short and long ones
+    assert len(chosen([one, one], references)) == EXAMPLES
+    assert chosen([["a"]], ["b"]) == [0]
+
+
+def test_examples_of_files(tmp_path: Path) -> None:
+    paths = {}
+    for name, text in ((SLOW, "yes"), (QUICK, "no")):
+        paths[name] = tmp_path / f"{name.replace('/', '.')}.jsonl.gz"
+        translation = Translation(text, [text], None, 1)
+        write_translations(paths[name], {}, ["ja"], [translation])
+    frame = examples("toy", "test", paths, ["yes"])
+    assert frame["text"].tolist() == ["yes", "no"]
+    assert frame[["line", "source", "reference"]].to_numpy().tolist() == [[1, "ja", "yes"]] * 2
+    with pytest.raises(UserError, match="of other lines"):
+        examples("toy", "test", paths, ["yes", "no"])

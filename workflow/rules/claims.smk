@@ -1,0 +1,98 @@
+"""Claims of the papers: judged from the cells of their tables and figures."""
+
+from fastdecode.config.resampled import claims_of, judged, resampled
+
+
+wildcard_constraints:
+    paper=any_of(CONFIG.papers),
+
+
+def claim_files():
+    """Return the verdicts on the claims of the run's papers."""
+    return [
+        f"{REPORT}/claims.{paper}.{kind}"
+        for paper in CONFIG.papers
+        for kind in ("csv", "md")
+        if claims_of(CONFIG, paper)
+    ]
+
+
+def resample_files(paper):
+    """Return the resamples of BLEU that claims of a paper need, by dataset and split."""
+    return {
+        where: f"{REPORT}/claims/{paper}.{where[0]}.{where[1]}.bleu.csv"
+        for where in resampled(CONFIG, paper)
+    }
+
+
+def clocked_files():
+    """Return the raw samples of all timings with the fewest threads, by dataset, tier, scenario."""
+    fewest = min(timed_threads(), key=lambda count: (count == "all", count.zfill(9)))
+    return {
+        (
+            dataset,
+            tier,
+            scenario,
+        ): f"{REPORT}/latency/{dataset}.{row.tests[0]}.{tier}.{scenario}.threads{fewest}.samples.csv"
+        for dataset, row in CONFIG.datasets.items()
+        for tier in ("reference", "optimised")
+        for scenario in CONFIG.run.latency.scenarios
+        if timed(dataset, tier)
+    }
+
+
+rule resample_quality:
+    input:
+        translations=lambda w: [
+            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+        ],
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/claims/{{paper}}.{{dataset}}.{{split}}.bleu.csv",
+    params:
+        entries=lambda w: [
+            f"{model.entry}/{decoder}"
+            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+        ],
+        language=lambda w: corpus_of(w).target,
+        lowercase=lambda w: corpus_of(w).lowercase,
+    message:
+        "Resampling what {wildcards.paper} claims of {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/resample_quality.py"
+
+
+rule judge_claims:
+    input:
+        cells=lambda w: [
+            f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
+        ],
+        bleu=lambda w: list(resample_files(w.paper).values()),
+        times=list(clocked_files().values()),
+    output:
+        csv=f"{REPORT}/claims.{{paper}}.csv",
+        md=report(
+            f"{REPORT}/claims.{{paper}}.md",
+            category="Paper: {paper}",
+            labels={"artifact": "claims"},
+        ),
+    localrule: True
+    params:
+        claims=lambda w: {
+            name: claim.model_dump()
+            for name, claim in claims_of(CONFIG, w.paper).items()
+        },
+        artifacts=lambda w: {
+            name: artifact.model_dump()
+            for name, artifact in CONFIG.papers[w.paper].artifacts.items()
+        },
+        cells=lambda w: {
+            name: f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
+        },
+        bleu=lambda w: resample_files(w.paper),
+        times=lambda w: clocked_files(),
+    message:
+        "Judging the claims of {wildcards.paper}"
+    script:
+        "../scripts/judge_claims.py"

@@ -1,0 +1,110 @@
+"""The page of a run: its systems, the artifacts and claims of its papers, example sentences."""
+
+
+def page_files():
+    """Return the page."""
+    return [f"{REPORT}/index.html"]
+
+
+def shown_systems(dataset):
+    """Return (model, decoder) of the first seed of everything decoded in the reference tier."""
+    return [
+        (model, decoder)
+        for model in CONFIG.selected()
+        if (model.dataset, model.seed) == (dataset, CONFIG.run.seeds[0])
+        for decoder in CONFIG.decoders_of(model.entry)
+        if decoder not in TUNED_OVER and CONFIG.decoders[decoder].tier == "reference"
+    ]
+
+
+def named(files, *kinds):
+    """Return the names of those files of the report that are of these kinds."""
+    return [Path(path).name for path in files if Path(path).suffix[1:] in kinds]
+
+
+def sentence_files():
+    """Return example sentences of the first test split of every dataset that was decoded."""
+    return [
+        f"{REPORT}/sentences.{dataset}.{row.tests[0]}.csv"
+        for dataset, row in CONFIG.datasets.items()
+        if shown_systems(dataset)
+    ]
+
+
+def speed_tables():
+    """Return the tables of speed as CSV."""
+    return [
+        path
+        for path in speed_files()
+        if Path(path).name.startswith("speed.") and path.endswith(".csv")
+    ]
+
+
+def page_figures():
+    """Return the figures beside the papers', by what they show."""
+    figures = {}
+    for path in named(report_files(), "svg"):
+        figure, _, rest = path.removesuffix(".svg").partition(".")
+        if figure == "learning_curves":
+            figures[path] = "Learning curves"
+        elif figure in LATENCY_FIGURES:
+            what = LATENCY_FIGURES[figure]
+            figures[path] = f"{what[0].upper()}{what[1:]}: {rest}"
+    return figures
+
+
+rule pick_sentences:
+    input:
+        translations=lambda w: [
+            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            for model, decoder in shown_systems(w.dataset)
+        ],
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/sentences.{{dataset}}.{{split}}.csv",
+    localrule: True
+    params:
+        entries=lambda w: [
+            f"{model.entry}/{decoder}" for model, decoder in shown_systems(w.dataset)
+        ],
+    message:
+        "Picking example sentences of {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/pick_sentences.py"
+
+
+rule write_page:
+    input:
+        tidy=f"{REPORT}/measurements.csv",
+        report=report_files(),
+        artifacts=artifact_files(),
+        claims=claim_files(),
+        sentences=sentence_files(),
+    output:
+        report(
+            f"{REPORT}/index.html", category="Page", labels={"what": "all on one page"}
+        ),
+    localrule: True
+    params:
+        name=CONFIG.run.name,
+        splits=test_splits(),
+        denominator=CONFIG.run.speedup_over.reference,
+        papers=[
+            {
+                **paper.model_dump(include={"title", "authors", "year"}),
+                "key": key,
+                "artifacts": {
+                    name: artifact.model_dump()
+                    for name, artifact in paper.artifacts.items()
+                },
+            }
+            for key, paper in CONFIG.papers.items()
+        ],
+        speeds=named(speed_tables(), "csv") if CONFIG.selected() else [],
+        sentences=named(sentence_files(), "csv"),
+        figures=page_figures(),
+        files=["measurements.csv", *named(report_files(), "csv", "md", "tex")],
+    message:
+        "The page of this run"
+    script:
+        "../scripts/write_page.py"

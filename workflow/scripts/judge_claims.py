@@ -1,0 +1,28 @@
+"""Judge the claims of a paper: see fastdecode.report.claims."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from fastdecode.config.claims import Claim
+from fastdecode.config.papers import Artifact
+from fastdecode.errors import clear_errors
+from fastdecode.files import write_lines
+from fastdecode.report.claims.evidence import Resamples, read_cells
+from fastdecode.report.claims.judge import judge
+from fastdecode.report.claims.printed import printed, verdicts, write_verdicts
+from fastdecode.report.tables import to_markdown
+
+params, out = snakemake.params, snakemake.output
+with clear_errors():
+    claims = {name: Claim.model_validate(row) for name, row in params.claims.items()}
+    artifacts = {name: Artifact.model_validate(row) for name, row in params.artifacts.items()}
+    cells = {name: read_cells(artifacts[name], Path(path)) for name, path in params.cells.items()}
+    resamples = Resamples(
+        bleu={where: pd.read_csv(path) for where, path in params.bleu.items()},
+        times={where: Path(path) for where, path in params.times.items()},
+    )
+    frame = verdicts(claims, judge(claims, artifacts, cells, resamples))
+    write_verdicts(Path(out.csv), frame)
+    table = printed(snakemake.wildcards.paper, frame)
+    write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
