@@ -18,6 +18,14 @@ except UserError as error:
     raise SystemExit(f"error: {error}") from None
 
 
+def growing(base, rate=0):
+    """Return a resource that grows by `rate` with every MB of input files, and with every attempt.
+
+    Memory is in MB, time in minutes. These are what a cluster is asked for: generous, not measured.
+    """
+    return lambda w, input, attempt: attempt * (base + round(rate * input.size_mb))
+
+
 def any_of(names):
     """Return a regular expression that matches these names and no other."""
     return "|".join(sorted(map(re.escape, names))) or "none"
