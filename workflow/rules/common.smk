@@ -23,7 +23,12 @@ def growing(base, rate=0):
 
     Memory is in MB, time in minutes. These are what a cluster is asked for: generous, not measured.
     """
-    return lambda w, input, attempt: attempt * (base + round(rate * input.size_mb))
+
+    def amount(wildcards, input, attempt):
+        size = sum(Path(path).stat().st_size for path in input) / 1e6 if rate else 0
+        return attempt * (base + round(rate * size))
+
+    return amount
 
 
 def any_of(names):
