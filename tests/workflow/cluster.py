@@ -82,7 +82,7 @@ NODE = (
     "CPUs=8 RealMemory={memory} Gres=gpu:1 State=UNKNOWN"
 )
 GRES = "NodeName={name} Name=gpu File=/dev/{device}"
-# Snakemake's plug-in starts srun without SLURM's variables: where the cluster is, it would not know.
+# Snakemake's plug-in starts srun without SLURM's variables, this one too.
 SRUN = """\
 #!/bin/sh
 SLURM_CONF={conf} exec {srun} "$@"

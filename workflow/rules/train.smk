@@ -15,6 +15,12 @@ def training_minutes(wildcards):
     return min(24 * 60, 60 + tokens // a_minute)
 
 
+def training_threads(wildcards):
+    """Return the threads of all processes of a training."""
+    settings = CONFIG.training(wildcards.dataset, wildcards.system)
+    return settings.threads * settings.gpus
+
+
 rule train_system:
     input:
         data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
@@ -24,7 +30,7 @@ rule train_system:
         checkpoint=f"{MODEL}/checkpoint.pt",
         curve=f"{MODEL}/curve.csv",
         record=f"{MODEL}/train.json",
-    threads: lambda w: CONFIG.training(w.dataset, w.system).threads
+    threads: training_threads
     resources:
         mem_mb=growing(8000),
         runtime=training_minutes,

@@ -24,6 +24,7 @@ job = Job(
     options=params.options,
     assets=Path(params.assets) if params.assets else None,
     companions={name: Path(path) for name, path in params.companions.items()},
+    nodes=snakemake.resources.get("nodes", 1),
 )
 with clear_errors():
     origin = provenance(decoder=None, **names)
