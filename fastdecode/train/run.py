@@ -17,6 +17,7 @@ from typing import Any
 
 from fastdecode.config.read import Architecture
 from fastdecode.config.rows import Training
+from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.families import training_arguments
 from fastdecode.files import write_aside, write_json
@@ -105,18 +106,6 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
         )
         _link(averaged, out / "checkpoint.pt")
     say(job.label, f"done: {len(state['averaged_updates'])} checkpoints averaged")
-
-
-def check_device(device: str) -> None:
-    """Raise UserError if `device` is cuda and there is none: nothing falls back silently."""
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise UserError(
-                "device: cuda, but this machine shows no GPU to PyTorch: set device: cpu, or run "
-                "where `python -c 'import torch; print(torch.cuda.is_available())'` prints True"
-            )
 
 
 def _empty_for_other_data(work: Path, job: Job) -> None:

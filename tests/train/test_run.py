@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 import torch
 
+from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.train import run
 from fastdecode.train.checkpoints import load, save
-from fastdecode.train.run import Job, Progress, check_device, train
+from fastdecode.train.run import Job, Progress, train
 from tests.conftest import MID_EPOCH
 from tests.train.conftest import fairseq_state
 

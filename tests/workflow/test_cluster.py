@@ -82,19 +82,24 @@ def test_a_model_is_trained_and_measured_through_the_queue(
     finished: Workplace, cluster: Cluster, tmp_path: Path
 ) -> None:
     place = finished.copy(tmp_path / "copy")
+    timed = "results/report/micro/machine.json"
     for name in ("checkpoint.pt", *(f"test.{d}.jsonl.gz" for d in DECODERS)):
         place.path(f"{TEACHER}/{name}").unlink()
-    for file in quality(TEACHER):
+    for file in (timed, *quality(TEACHER)):
         (place.folder / file).unlink()
-    Run(place, cluster, *quality(TEACHER)).finish()
+    Run(place, cluster, timed, *quality(TEACHER)).finish()
     assert not cluster.queue()
     assert_same_results(finished, place)
 
-    jobs = cluster.call("sacct", "-X", "-n", "-P", "-o", "AllocTRES,ReqMem,TimelimitRaw,State")
-    training, *others = (job.split("|") for job in jobs.splitlines())
-    assert "gres/gpu=1" in training[0] and training[1:] == ["8000M", "1440", "COMPLETED"]
-    assert len(others) == 3  # two translations, and one group that scores them
-    assert all(state == "COMPLETED" and "gpu" not in tres for tres, _, _, state in others)
+    columns = "AllocTRES,ReqMem,TimelimitRaw,State,SubmitLine"
+    rows = cluster.call("sacct", "-X", "-n", "-P", "-o", columns).splitlines()
+    training, *others = sorted((row.split("|") for row in rows), key=lambda r: "gpu" not in r[0])
+    assert "gres/gpu=1" in training[0] and training[1:4] == ["8000M", "1440", "COMPLETED"]
+    assert len(others) == 4  # two translations, one group that scores them, one timing
+    assert all(
+        "gpu" not in resources and state == "COMPLETED" for resources, _, _, state, _ in others
+    )
+    assert sum("--exclusive" in line for *_, line in others) == 1
 
 
 @pytest.mark.skipif("FAULTS" not in os.environ, reason="a quarter of an hour: make test-cluster")

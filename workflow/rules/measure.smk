@@ -307,7 +307,8 @@ def reference_files(wildcards):
     return [corpus_file(wildcards, wildcards.split, "target"), codes]
 
 
-# threads: workflow.cores, so that no other job runs beside a timing.
+# threads: workflow.cores, so that no other job runs beside a timing; slurm_extra, so that none of
+# anybody's runs on its node of a cluster.
 rule measure_machine:
     output:
         f"{REPORT}/machine.json",
@@ -315,6 +316,7 @@ rule measure_machine:
     resources:
         mem_mb=growing(4000),
         runtime=growing(30),
+        slurm_extra="--exclusive",
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         device=CONFIG.run.device,
@@ -341,6 +343,7 @@ rule measure_latency:
     resources:
         mem_mb=growing(8000, 10),
         runtime=growing(240),
+        slurm_extra="--exclusive",
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
