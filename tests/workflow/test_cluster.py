@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.workflow.cluster import Cluster, why_not
 from tests.workflow.conftest import ROOT, Workplace
@@ -21,6 +22,10 @@ from tests.workflow.test_end_to_end import STUDENT, TEACHER, assert_same_results
 REASON = why_not()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=str(REASON))
 DECODERS = ("beam5", "greedy")
+PROFILE = ROOT / "profiles/slurm"
+TURNS = yaml.safe_load((PROFILE / "config.yaml").read_text())[
+    "set-resources"
+]  # or it replaces them
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +38,9 @@ def command(place: Workplace, *targets: str) -> list[str]:
     """The call of snakemake on the cluster: trainings ask for a GPU, which is a pretended one."""
     words = place.command(*targets)
     words[words.index("--cores") : words.index("--cores") + 2] = [
-        *("--workflow-profile", str(ROOT / "profiles/slurm")),
+        *("--workflow-profile", str(PROFILE)),
         *("--default-resources", "slurm_account=root", "slurm_partition=tests"),
-        *("--set-resources", "train_system:gpu=1"),
+        *("--set-resources", "train_system:gpu=1", *TURNS),
         *("--slurm-init-seconds-before-status-checks", "3"),
     ]
     return words
@@ -152,7 +157,7 @@ def test_whatever_dies_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None
     left = cluster.queue()
     note(f"snakemake is killed (-9) while the student is trained; left in the queue: {left}")
     assert left
-    subprocess.run([ROOT / "profiles/slurm/cancel"], cwd=ROOT, env=cluster.environment, check=True)
+    subprocess.run([PROFILE / "cancel"], cwd=ROOT, env=cluster.environment, check=True)
     assert not cluster.queue()
     note("profiles/slurm/cancel: the queue is empty")
     unlock = command(place, *targets)
