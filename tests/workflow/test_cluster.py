@@ -17,10 +17,11 @@ import yaml
 
 from tests.workflow.cluster import Cluster, why_not
 from tests.workflow.conftest import ROOT, Workplace
-from tests.workflow.test_end_to_end import STUDENT, TEACHER, assert_same_results
+from tests.workflow.test_end_to_end import STUDENT, TEACHER, assert_same_results, weights
 
 REASON = why_not()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=str(REASON))
+faults = pytest.mark.skipif("FAULTS" not in os.environ, reason="slow: make test-cluster")
 DECODERS = ("beam5", "greedy")
 PROFILE = ROOT / "profiles/slurm"
 TURNS = yaml.safe_load((PROFILE / "config.yaml").read_text())[
@@ -34,13 +35,13 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def command(place: Workplace, *targets: str) -> list[str]:
+def command(place: Workplace, *targets: str, training: str = "gpu=1") -> list[str]:
     """The call of snakemake on the cluster: trainings ask for a GPU, which is a pretended one."""
     words = place.command(*targets)
     words[words.index("--cores") : words.index("--cores") + 2] = [
         *("--workflow-profile", str(PROFILE)),
         *("--default-resources", "slurm_account=root", "slurm_partition=tests"),
-        *("--set-resources", "train_system:gpu=1", *TURNS),
+        *("--set-resources", f"train_system:{training}", *TURNS),
         *("--slurm-init-seconds-before-status-checks", "3"),
     ]
     return words
@@ -50,15 +51,22 @@ def quality(*models: str) -> list[str]:
     return [f"results/{model}/test.{name}.quality.json" for model in models for name in DECODERS]
 
 
+def rule_of(line: str) -> str:
+    """Return the rule or group of a job, by the log that its sbatch names."""
+    found = re.search(r"/slurm_logs/(?:rule|group)_([a-z_]+)/", line)
+    assert found, line
+    return found[1].removesuffix("_measure_quality")
+
+
 class Run:
     """Snakemake beside the test, on the cluster, in a session of its own."""
 
-    def __init__(self, place: Workplace, cluster: Cluster, *targets: str):
+    def __init__(self, place: Workplace, cluster: Cluster, *targets: str, **more: str):
         self.log = place.folder / "run.log"
         self._cluster = cluster
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
-                command(place, *targets),
+                command(place, *targets, **more),
                 cwd=ROOT,
                 env={**cluster.environment, "PYTHONPATH": str(ROOT)},
                 stdout=log,
@@ -98,16 +106,17 @@ def test_a_model_is_trained_and_measured_through_the_queue(
 
     columns = "AllocTRES,ReqMem,TimelimitRaw,State,SubmitLine"
     rows = cluster.call("sacct", "-X", "-n", "-P", "-o", columns).splitlines()
-    training, *others = sorted((row.split("|") for row in rows), key=lambda r: "gpu" not in r[0])
-    assert "gres/gpu=1" in training[0] and training[1:4] == ["8000M", "1440", "COMPLETED"]
-    assert len(others) == 4  # two translations, one group that scores them, one timing
-    assert all(
-        "gpu" not in resources and state == "COMPLETED" for resources, _, _, state, _ in others
-    )
-    assert sum("--exclusive" in line for *_, line in others) == 1
+    jobs = {rule_of(row): row.split("|") for row in rows}
+    assert len(rows) == 5  # training, two translations, one group that scores them, one timing
+    assert all(state == "COMPLETED" for _, _, _, state, _ in jobs.values())
+    assert ["gres/gpu=1" in job[0] for job in jobs.values()].count(True) == 1
+    assert "gres/gpu=1" in jobs["train_system"][0]
+    assert jobs["train_system"][1:3] == ["8000M", "1440"]
+    assert jobs["quality"][1:3] == ["4000M", "60"]  # two of half an hour, one after another
+    assert "--exclusive" in jobs["measure_machine"][-1]
 
 
-@pytest.mark.skipif("FAULTS" not in os.environ, reason="a quarter of an hour: make test-cluster")
+@faults
 def test_whatever_dies_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None:
     """A job, a node and snakemake itself are killed in turn; then the results are as locally."""
     local = Workplace(tmp_path / "local")
@@ -182,5 +191,20 @@ def test_whatever_dies_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None
             for epoch in re.findall(r'^.*\| \{"epoch": (\d+), "train_loss"', log.read_text(), re.M)
         ]
         note(f"{model}: epochs {epochs}")
-    print(cluster.call("sacct", "-X", "-o", "JobID,NodeList,State,Start,Elapsed,Comment%60"))
-    print(run.log.read_text())
+    columns = "JobID,NodeList,Start,Elapsed,ReqMem,TimelimitRaw,State,SubmitLine"
+    for row in cluster.call("sacct", "-X", "-D", "-n", "-P", "-o", columns).splitlines():
+        print(*row.split("|")[:-1], rule_of(row), sep="\t")
+
+
+@faults
+def test_two_nodes_train_one_model(cluster: Cluster, tmp_path: Path) -> None:
+    place = Workplace(tmp_path)
+    place.dataset["training"]["gpus"] = 2
+    place.save()
+    assert place.snakemake("results/micro/raw/bin").returncode == 0
+    Run(place, cluster, f"results/{TEACHER}/checkpoint.pt", training="nodes=2").finish()
+    (log,) = place.path(TEACHER).glob("work-*/train.log")
+    assert "distributed init (rank 0)" in log.read_text()
+    steps = cluster.call("sacct", "-n", "-P", "-o", "JobID,NNodes,State").splitlines()
+    assert any(re.fullmatch(r"\d+\.\d+\|2\|COMPLETED", step) for step in steps)
+    assert len(weights(place, TEACHER)) > 10
