@@ -166,7 +166,7 @@ def test_whatever_dies_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None
     left = cluster.queue()
     note(f"snakemake is killed (-9) while the student is trained; left in the queue: {left}")
     assert left
-    subprocess.run([PROFILE / "cancel"], cwd=ROOT, env=cluster.environment, check=True)
+    subprocess.run([PROFILE / "cancel"], cwd=place.folder, env=cluster.environment, check=True)
     assert not cluster.queue()
     note("profiles/slurm/cancel: the queue is empty")
     unlock = command(place, *targets)
