@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo plan benchmark test lint format schemas clean help
+.PHONY: demo plan benchmark test test-cluster lint format schemas clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -16,8 +16,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV): PyTorch and fairseq take a few minutes"
-	$(PIP) -e '.[dev]'
-	$(PIP) --no-build-isolation -e '.[dev,fairseq]'
+	$(PIP) -e '.[dev,slurm]'
+	$(PIP) --no-build-isolation -e '.[dev,slurm,fairseq]'
 	@touch $@
 
 demo: $(READY)  ## install, run the default configuration, say where the results are
@@ -34,6 +34,9 @@ benchmark: $(READY)  ## decoders side by side on random weights at base size: no
 
 test: $(READY)  ## install and run the tests
 	$(BIN)/python -m pytest --durations=25
+
+test-cluster: $(READY)  ## kill jobs, nodes and snakemake on a SLURM cluster of this machine (docs/cluster.md)
+	FAULTS=1 $(BIN)/python -m pytest -s tests/workflow/test_cluster.py
 
 lint: $(READY)  ## ruff, snakefmt and mypy
 	$(BIN)/ruff check .

@@ -7,6 +7,9 @@ from snakemake.utils import min_version
 min_version("9.14.8")
 
 
+container: str(Path(workflow.basedir, "envs/fastdecode.sif"))  # for --sdm apptainer
+
+
 configfile: Path(workflow.basedir, "config/config.yaml")
 
 

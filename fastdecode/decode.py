@@ -15,6 +15,7 @@ from fairseq import checkpoint_utils
 from fairseq.data import Dictionary
 
 import fastdecode.plugin  # noqa: F401  registers what a fairseq checkpoint may hold
+from fastdecode.devices import check_device
 from fastdecode.distill import shard_of
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_builder, decoder_row
@@ -24,7 +25,6 @@ from fastdecode.progress import say, track
 from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.train.checkpoints import is_whole
-from fastdecode.train.run import check_device
 from fastdecode.translation import Translation
 
 T = TypeVar("T")

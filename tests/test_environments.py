@@ -1,5 +1,6 @@
-"""The conda environment pins what pyproject.toml pins."""
+"""The conda environment and the image pin what pyproject.toml pins."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -19,4 +20,16 @@ def test_conda_has_the_same_pins() -> None:
     script = (ROOT / "envs/fastdecode.post-deploy.sh").read_text()
     assert all(pin in script for pin in fairseq)
     assert project["optional-dependencies"]["lm"] == [KENLM]
-    assert all("==" in pin for pin in [*pip, *fairseq, *project["optional-dependencies"]["dev"]])
+    assert all("==" in pin for pins in project["optional-dependencies"].values() for pin in pins)
+    assert all("==" in pin for pin in pip)
+
+
+def test_the_image_installs_what_pyproject_says() -> None:
+    files, post = (
+        (ROOT / "envs/fastdecode.def").read_text().partition(f"\n%{part}\n")[2].partition("\n%")[0]
+        for part in ("files", "post")
+    )
+    assert "pyproject.toml" in files
+    installed = re.findall(r"pip install (.*)", post)
+    assert [line.split()[-2:] for line in installed] == [["-e", "."], ["-e", "'.[fairseq]'"]]
+    assert "--no-build-isolation" in installed[1]

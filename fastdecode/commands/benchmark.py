@@ -79,8 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     import torch
 
+    from fastdecode.devices import check_device
     from fastdecode.measure.benchmark import Plan, benchmark
-    from fastdecode.train.run import check_device
 
     check_device(arguments.device)
     torch.set_num_threads(arguments.threads)  # before CTranslate2 asks how many

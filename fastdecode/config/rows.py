@@ -60,7 +60,9 @@ class Training(Row):
     threads: PositiveInt = Field(
         1, description="CPU threads of one training; part of its result, unlike --cores"
     )
-    gpus: PositiveInt = Field(1, description="GPUs of one training, where device is cuda")
+    gpus: PositiveInt = Field(
+        1, description="processes of one training, each with a GPU where device is cuda"
+    )
     select: Literal["last", "bleu", "loss"] = Field(
         "last", description="which epochs' checkpoints are averaged: last ones, or best on valid"
     )

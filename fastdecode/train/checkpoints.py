@@ -185,8 +185,8 @@ def statistics(state: dict[str, Any]) -> dict[str, float]:
     return {
         "valid": float(extra["val_loss"]),
         "seconds": float(extra["previous_training_time"]),
-        **{f"train_{key}": float(meter["sum"]) / meter["count"] for key, meter in losses.items()},
-        "tokens_per_second": meters["wps"]["n"] / meters["train_wall"]["sum"],
+        **{f"train_{key}": float(meter["sum"] / meter["count"]) for key, meter in losses.items()},
+        "tokens_per_second": float(meters["wps"]["n"] / meters["train_wall"]["sum"]),
         "lr": float(meters["lr"]["val"]),
     }
 

@@ -1,6 +1,8 @@
 """The fairseq-train command line of one model."""
 
 import json
+import os
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -76,8 +78,11 @@ def training_arguments(settings: Training, device: str, seed: int) -> list[str]:
         options["--max-epoch"] = settings.max_epochs
     if settings.save_every_updates:
         options["--save-interval-updates"] = settings.save_every_updates
-    if device == "cuda":
+    if device == "cuda" or settings.gpus > 1:
         options["--distributed-world-size"] = settings.gpus
+    if settings.gpus > 1:
+        options["--distributed-backend"] = "nccl" if device == "cuda" else "gloo"
+        options["--ddp-backend"] = "legacy_ddp"  # PyTorch's wants every parameter used, and a GPU
     words = [str(word) for pair in options.items() for word in pair]
     if device == "cpu":
         words.append("--cpu")
@@ -100,12 +105,37 @@ def validation_arguments(settings: Training, decoding: Mapping[str, Any]) -> lis
     ]
 
 
-def fairseq_train(
-    arguments: list[str], data: Path, source: str, target: str, work: Path
-) -> list[str]:
-    """Return the whole command that trains on `data` and saves below `work`."""
+def launcher(processes: int, nodes: int = 1) -> list[str]:
+    """Return what starts fairseq-train: itself, or torchrun for several processes.
+
+    On several nodes of a SLURM job, srun starts a torchrun on each; they meet on this one.
+    """
+    if processes == 1:
+        return [sys.executable, "-m", "fairseq_cli.train"]
+    torchrun = [
+        *(sys.executable, "-m", "torch.distributed.run"),
+        *("--nproc-per-node", str(processes // nodes)),
+    ]
+    worker = ["-m", "fastdecode.train.worker"]
+    if nodes == 1:
+        return [*torchrun, "--standalone", *worker]
+    job = os.environ["SLURM_JOB_ID"]
     return [
-        *(sys.executable, "-m", "fairseq_cli.train", str(data)),
+        *("srun", "--overlap", "--kill-on-bad-exit=1"),
+        *(f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
+        *torchrun,
+        *("--nnodes", str(nodes), "--rdzv-id", job, "--rdzv-backend", "c10d"),
+        *("--rdzv-endpoint", f"{socket.gethostname()}:{20_000 + int(job) % 20_000}"),
+        *worker,
+    ]
+
+
+def fairseq_train(
+    launch: list[str], arguments: list[str], data: Path, source: str, target: str, work: Path
+) -> list[str]:
+    """Return the whole command that trains on `data` and saves below `work`; see `launcher`."""
+    return [
+        *(*launch, str(data)),
         *("--user-dir", str(USER_DIR)),
         *("--source-lang", source, "--target-lang", target),
         *arguments,

@@ -17,12 +17,14 @@ from typing import Any
 
 from fastdecode.config.read import Architecture
 from fastdecode.config.rows import Training
+from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.families import training_arguments
 from fastdecode.files import write_aside, write_json
 from fastdecode.progress import say
 from fastdecode.train import checkpoints, command
 from fastdecode.train.curve import curve, parse, write_curve
+from fastdecode.train.worker import die_with_parent
 
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
@@ -45,6 +47,7 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)  # the row of the system
     assets: Path | None = None  # folder of what the family needs besides
     companions: Mapping[str, Path] = field(default_factory=dict)  # checkpoints by system
+    nodes: int = 1  # of a SLURM job, which share the training's processes evenly
 
     def arguments(self) -> list[str]:
         """Return fairseq's options but for paths."""
@@ -105,18 +108,6 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     say(job.label, f"done: {len(state['averaged_updates'])} checkpoints averaged")
 
 
-def check_device(device: str) -> None:
-    """Raise UserError if `device` is cuda and there is none: nothing falls back silently."""
-    if device == "cuda":
-        import torch
-
-        if not torch.cuda.is_available():
-            raise UserError(
-                "device: cuda, but this machine shows no GPU to PyTorch: set device: cpu, or run "
-                "where `python -c 'import torch; print(torch.cuda.is_available())'` prints True"
-            )
-
-
 def _empty_for_other_data(work: Path, job: Job) -> None:
     """Empty the work folder if it was filled from other data or companions than the job's."""
     files = sorted(f for f in job.data.iterdir() if f.suffix in {".bin", ".idx", ".txt"})
@@ -172,7 +163,8 @@ def _is_last_update(job: Job, work: Path) -> bool:
 
 def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
     """Run fairseq-train, collecting checkpoints as they come."""
-    words = command.fairseq_train(job.arguments(), job.data, job.source, job.target, work)
+    launch = command.launcher(job.settings.gpus, job.nodes)
+    words = command.fairseq_train(launch, job.arguments(), job.data, job.source, job.target, work)
     words += ["--assets", str(job.assets)] if job.assets else []
     if job.companions:
         named = {name: str(path) for name, path in job.companions.items()}
@@ -187,7 +179,7 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
             stdout=output,
             stderr=subprocess.STDOUT,
             close_fds=False,  # the child inherits the lock of the work folder
-            preexec_fn=_die_with_parent,
+            preexec_fn=die_with_parent,
         )
     progress, tail = Progress(job), deque[str](maxlen=15)
     try:
@@ -220,14 +212,6 @@ def _follow(log: Path, start: int, process: subprocess.Popen[bytes]) -> Iterator
             if ended:
                 return
             time.sleep(0.2)
-
-
-def _die_with_parent() -> None:
-    """Have the kernel end the training when the process that started it is killed (Linux)."""
-    import ctypes
-
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _explain(job: Job, work: Path, status: int, text: str) -> None:

@@ -23,10 +23,9 @@ def save_untrained(job: Job, out: Path, provenance: dict[str, Any]) -> None:
 
     The record says `"trained": false` and counts no update.
     """
-    words = command.fairseq_train(job.arguments(), job.data, job.source, job.target, out)
-    first = words.index(str(job.data))  # before it stands what runs fairseq-train
+    words = command.fairseq_train([], job.arguments(), job.data, job.source, job.target, out)
     parser = options.get_training_parser()
-    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, words[first:]))
+    cfg = convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, words))
     utils.set_torch_seed(job.seed)
     model = tasks.setup_task(cfg.task).build_model(cfg.model)
     state = {

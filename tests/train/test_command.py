@@ -1,10 +1,13 @@
 import json
+import socket
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fairseq import options
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from torch.distributed.run import get_args_parser
 
 import fastdecode
 from fastdecode.config.read import Architecture
@@ -12,6 +15,7 @@ from fastdecode.config.rows import Training
 from fastdecode.train.command import (
     environment,
     fairseq_train,
+    launcher,
 )
 from fastdecode.train.run import Job
 
@@ -26,7 +30,8 @@ def understood(
     training = Training.model_validate({"max_epochs": 7} | settings)
     data = Path("/data/bin")
     job = Job("x", "autoregressive", data, "de", "en", joint, size, training, 3, device)
-    command = fairseq_train(job.arguments(), Path("/data/bin"), "de", "en", Path("/out/work"))
+    launch = launcher(1)
+    command = fairseq_train(launch, job.arguments(), data, "de", "en", Path("/out/work"))
     assert all(isinstance(word, str) for word in command)
     python, module, script, *words = command
     assert Path(python).is_file() and (module, script) == ("-m", "fairseq_cli.train")
@@ -86,6 +91,26 @@ def test_the_device_and_its_arithmetic_arrive(precision: str) -> None:
         *(False, precision == "fp16", precision == "bf16"),
     )
     assert understood().common.cpu is True
+
+
+def test_several_processes_are_started_by_torchrun(monkeypatch: pytest.MonkeyPatch) -> None:
+    for device, backend in (("cpu", "gloo"), ("cuda", "nccl")):
+        several = understood(device=device, gpus=4).distributed_training
+        assert several.distributed_world_size == 4
+        assert several.distributed_backend == backend
+
+    parse = get_args_parser().parse_args
+    here = parse(launcher(4)[3:])
+    assert (here.nproc_per_node, here.nnodes, here.standalone) == ("4", "1:1", True)
+    assert here.module and here.training_script == "fastdecode.train.worker"
+
+    monkeypatch.setenv("SLURM_JOB_ID", "70123")
+    srun = launcher(8, nodes=2)
+    python = srun.index(sys.executable)
+    assert {"srun", "--overlap", "--nodes=2", "--ntasks=2"} <= set(srun[:python])
+    each = parse(srun[python + 3 :])
+    assert (each.nproc_per_node, each.nnodes, each.rdzv_id) == ("4", "2", "70123")
+    assert each.rdzv_endpoint == f"{socket.gethostname()}:30123"
 
 
 def test_paths_languages_and_the_plug_in_arrive() -> None:

@@ -27,6 +27,9 @@ rule align_words:
             "backward.gz",
             "symmetrised.gz",
         ),
+    resources:
+        mem_mb=growing(2000, 40),
+        runtime=growing(30, 1),
     message:
         "Aligning {wildcards.dataset} with {wildcards.target} targets by FastAlign"
     script:

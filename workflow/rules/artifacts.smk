@@ -101,6 +101,9 @@ rule compare_rows:
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
     output:
         f"{REPORT}/significance/{{artifact}}.{{dataset}}.{{split}}.json",
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         baselines=lambda w: [
             entry

@@ -18,6 +18,19 @@ except UserError as error:
     raise SystemExit(f"error: {error}") from None
 
 
+def growing(base, rate=0):
+    """Return a resource that grows by `rate` with every MB of input files, and with every attempt.
+
+    Memory is in MB, time in minutes. These are what a cluster is asked for: generous, not measured.
+    """
+
+    def amount(wildcards, input, attempt):
+        size = sum(Path(path).stat().st_size for path in input) / 1e6 if rate else 0
+        return attempt * (base + round(rate * size))
+
+    return amount
+
+
 def any_of(names):
     """Return a regular expression that matches these names and no other."""
     return "|".join(sorted(map(re.escape, names))) or "none"

@@ -33,6 +33,9 @@ for name, corpus in CONFIG.corpora.items():
             target=f"{RESULTS}/corpora/{name}/raw/{{split}}.{corpus.target}.gz",
         wildcard_constraints:
             split=any_of(corpus.splits),
+        resources:
+            mem_mb=growing(2000, 2),
+            runtime=growing(30, 0.1),
         params:
             corpus=corpus.model_dump(mode="json"),
         message:
@@ -65,6 +68,9 @@ for name, corpus in CONFIG.corpora.items():
             kept=f"{RESULTS}/corpora/{name}/train.kept.gz",
             report=f"{RESULTS}/corpora/{name}/report.json",
         threads: 2
+        resources:
+            mem_mb=growing(2000, 20),
+            runtime=growing(30, 0.5),
         params:
             corpus=corpus.model_dump(mode="json"),
         message:
@@ -94,6 +100,9 @@ rule generate_toy:
         ),
     wildcard_constraints:
         corpus=any_of(name for name, row in CONFIG.corpora.items() if row.generate),
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         seed=lambda w: CONFIG.corpora[w.corpus].seed,
     message:
@@ -109,6 +118,9 @@ rule learn_bpe:
     output:
         source=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         target=f"{RESULTS}/{{dataset}}/bpe/codes.target",
+    resources:
+        mem_mb=growing(2000, 20),
+        runtime=growing(30, 0.5),
     params:
         bpe=lambda w: CONFIG.datasets[w.dataset].bpe.model_dump(),
     message:
@@ -127,6 +139,9 @@ rule apply_bpe:
         f"{RESULTS}/{{dataset}}/bpe/{{part}}.{{side}}.gz",
     wildcard_constraints:
         part="train|valid",
+    resources:
+        mem_mb=growing(2000, 5),
+        runtime=growing(30, 0.3),
     message:
         "Applying BPE to the {wildcards.side} of {wildcards.part} of {wildcards.dataset}"
     script:
@@ -146,6 +161,9 @@ rule binarise_dataset:
         ),
     output:
         directory(f"{RESULTS}/{{dataset}}/{{target}}/bin"),
+    resources:
+        mem_mb=growing(2000, 10),
+        runtime=growing(30, 0.2),
     params:
         source=lambda w: corpus_of(w).source,
         target=lambda w: corpus_of(w).target,

@@ -25,6 +25,8 @@ rule distill_shard:
         shard=r"\d+",
         shards=r"\d+",
     resources:
+        mem_mb=growing(8000, 10),
+        runtime=growing(60, 1),
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         family=CONFIG.family_of[CONFIG.run.distill_decoder],

@@ -4,6 +4,9 @@
 rule build_kenlm:
     output:
         directory(f"{RESULTS}/tools/kenlm"),
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
     message:
         "Building KenLM's lmplz and build_binary, unless they are on PATH"
     script:
@@ -16,6 +19,9 @@ rule estimate_language_model:
         tools=f"{RESULTS}/tools/kenlm",
     output:
         f"{RESULTS}/{{dataset}}/{{target}}/lm/5gram.binary",
+    resources:
+        mem_mb=growing(4000, 60),
+        runtime=growing(60, 0.5),
     message:
         "Estimating a 5-gram model of {wildcards.dataset} with {wildcards.target} targets"
     script:

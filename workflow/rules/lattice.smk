@@ -11,6 +11,9 @@ rule count_lattice:
     output:
         tables=directory(f"{RESULTS}/{{dataset}}/{{target}}/counts/tables"),
         lengths=f"{RESULTS}/{{dataset}}/{{target}}/counts/lengths.json",
+    resources:
+        mem_mb=growing(2000, 40),
+        runtime=growing(30, 0.5),
     params:
         source=lambda w: corpus_of(w).source,
         target=lambda w: corpus_of(w).target,

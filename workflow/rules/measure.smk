@@ -22,6 +22,9 @@ rule measure_quality:
         references=right_translations,
     output:
         f"{MODEL}/{{split}}.{{decoder}}.quality.json",
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
     params:
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
@@ -81,6 +84,8 @@ rule measure_statistic:
     wildcard_constraints:
         statistic="[a-z_]+",
     resources:
+        mem_mb=growing(8000, 10),
+        runtime=growing(120),
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         family=measured_family,
@@ -105,6 +110,9 @@ rule measure_subwords:
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
     output:
         f"{RESULTS}/{{dataset}}/bpe/{{split}}.subwords.json",
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         corpus=lambda w: CONFIG.datasets[w.dataset].corpus,
         languages=lambda w: {
@@ -133,6 +141,9 @@ rule compare_quality:
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
     output:
         f"{REPORT}/significance/{{dataset}}.{{split}}.json",
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         baselines=[quality_baseline()],
         language=lambda w: corpus_of(w).target,
@@ -296,12 +307,16 @@ def reference_files(wildcards):
     return [corpus_file(wildcards, wildcards.split, "target"), codes]
 
 
-# threads: workflow.cores, so that no other job runs beside a timing.
+# threads: workflow.cores, so that no other job runs beside a timing; slurm_extra, so that none of
+# anybody's runs on its node of a cluster.
 rule measure_machine:
     output:
         f"{REPORT}/machine.json",
     threads: workflow.cores
     resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+        slurm_extra="--exclusive",
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         device=CONFIG.run.device,
@@ -326,6 +341,9 @@ rule measure_latency:
         stages=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.stages.csv",
     threads: workflow.cores
     resources:
+        mem_mb=growing(8000, 10),
+        runtime=growing(240),
+        slurm_extra="--exclusive",
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
@@ -348,6 +366,8 @@ rule measure_memory:
     output:
         f"{REPORT}/memory/{{dataset}}.{{split}}.json",
     resources:
+        mem_mb=growing(8000, 10),
+        runtime=growing(240),
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,

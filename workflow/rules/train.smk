@@ -1,6 +1,26 @@
 """Training, one rule for every system; and what is not trained, for timing alone."""
 
 
+def training_minutes(wildcards):
+    """Return how long a training may take: what its tokens take at a modest speed, but a day.
+
+    The day is what clusters commonly allow. A training that needs longer is ended and started
+    again, and goes on from its last checkpoint.
+    """
+    settings = CONFIG.training(wildcards.dataset, wildcards.system)
+    if not settings.max_updates:
+        return 24 * 60
+    tokens = settings.max_updates * settings.accumulate * settings.batch_tokens
+    a_minute = 60 * (10_000 if CONFIG.run.device == "cuda" else 500)
+    return min(24 * 60, 60 + tokens // a_minute)
+
+
+def training_threads(wildcards):
+    """Return the threads of all processes of a training."""
+    settings = CONFIG.training(wildcards.dataset, wildcards.system)
+    return settings.threads * settings.gpus
+
+
 rule train_system:
     input:
         data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
@@ -10,8 +30,10 @@ rule train_system:
         checkpoint=f"{MODEL}/checkpoint.pt",
         curve=f"{MODEL}/curve.csv",
         record=f"{MODEL}/train.json",
-    threads: lambda w: CONFIG.training(w.dataset, w.system).threads
+    threads: training_threads
     resources:
+        mem_mb=growing(8000),
+        runtime=training_minutes,
         gpu=lambda w: (
             CONFIG.training(w.dataset, w.system).gpus
             if CONFIG.run.device == "cuda"
@@ -41,6 +63,9 @@ rule build_untrained:
     output:
         checkpoint=f"{RESULTS}/{{dataset}}/{UNTRAINED}/{{system}}/seed{{seed}}/checkpoint.pt",
         record=f"{RESULTS}/{{dataset}}/{UNTRAINED}/{{system}}/seed{{seed}}/train.json",
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
     params:
         source=lambda w: corpus_of(w).source,
         target=lambda w: corpus_of(w).target,

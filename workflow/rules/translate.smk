@@ -19,6 +19,8 @@ rule translate_split:
     output:
         f"{MODEL}/{{split}}.{{decoder}}.jsonl.gz",
     resources:
+        mem_mb=growing(8000, 10),
+        runtime=growing(120),
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,

@@ -5,10 +5,11 @@ from pathlib import Path
 import torch
 
 from fastdecode.decode import distill_shard, load_system
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 
 names, files, params = snakemake.wildcards, snakemake.input, snakemake.params
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     torch.set_num_threads(1)
     system = load_system(
         [Path(path) for path in files.checkpoints],

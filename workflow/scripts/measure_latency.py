@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from fastdecode.config.rows import Latency
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, read_lines
 from fastdecode.measure.machine import device_name, threads_of
@@ -15,7 +16,7 @@ from fastdecode.provenance import circumstances, provenance
 from fastdecode.text import Text
 
 files, params, names = snakemake.input, snakemake.params, snakemake.wildcards
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     before = circumstances()
     threads = threads_of(names.threads)
     torch.set_num_threads(threads)

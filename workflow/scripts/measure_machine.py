@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from fastdecode.devices import check_device, own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_json
 from fastdecode.measure.machine import NOTES, device_name, measure_machine, threads_of
 from fastdecode.provenance import circumstances, provenance
-from fastdecode.train.run import check_device
 
 params = snakemake.params
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     check_device(params.device)
     before = circumstances()
     found = measure_machine(params.device, sorted(map(threads_of, params.threads)))

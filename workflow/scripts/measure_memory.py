@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from fastdecode.config.rows import Latency
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
 from fastdecode.measure.machine import device_name
@@ -12,7 +13,7 @@ from fastdecode.provenance import provenance
 from fastdecode.text import Text
 
 files, params, names = snakemake.input, snakemake.params, snakemake.wildcards
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     bench = Bench(
         data=Path(files.data),
         text=Text(**params.text, codes=Path(files.codes).parent),

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from fastdecode.decode import load_system
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.families import statistic
 from fastdecode.files import write_json
@@ -13,7 +14,7 @@ from fastdecode.provenance import provenance
 from fastdecode.text import Text
 
 files, names, params = snakemake.input, snakemake.wildcards, snakemake.params
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     torch.set_num_threads(1)  # as in every translation, so that it repeats exactly
     system = load_system(
         [Path(files.checkpoint)],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from fastdecode.config.read import Architecture
 from fastdecode.config.rows import Training
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.provenance import provenance
 from fastdecode.train.run import Job, train
@@ -24,7 +25,8 @@ job = Job(
     options=params.options,
     assets=Path(params.assets) if params.assets else None,
     companions={name: Path(path) for name, path in params.companions.items()},
+    nodes=snakemake.resources.get("nodes", 1),
 )
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     origin = provenance(decoder=None, **names)
     train(job, Path(snakemake.output.checkpoint).parent, origin)

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from fastdecode.decode import decode_all, load_system
+from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines
 from fastdecode.provenance import provenance
@@ -12,7 +13,7 @@ from fastdecode.text import Text
 from fastdecode.translation import write_translations
 
 names, params = snakemake.wildcards, snakemake.params
-with clear_errors():
+with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     torch.set_num_threads(1)  # as in every other translation, so that it repeats exactly
     text = Text(**params.text, codes=Path(snakemake.input.codes).parent)
     system = load_system(

@@ -1,0 +1,89 @@
+"""Which GPUs a job uses, where nobody hands them out.
+
+SLURM gives every job its own. Snakemake alone only counts them (`--resources gpu=2`) and would let
+all jobs see all of them: so each takes its own here, by locks that the kernel lifts when it ends,
+however it ends.
+"""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from fastdecode.errors import UserError
+
+
+def check_device(device: str) -> None:
+    """Raise UserError if `device` is cuda and there is none: nothing falls back silently."""
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UserError(
+                "device: cuda, but this machine shows no GPU to PyTorch: set device: cpu, or run "
+                "where `python -c 'import torch; print(torch.cuda.is_available())'` prints True"
+            )
+
+
+@contextmanager
+def own_devices(device: str, count: int) -> Iterator[None]:
+    """Let this process see `count` GPUs alone, which no other job of this user has.
+
+    Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU,
+    and in a SLURM job, nothing is done. Raises UserError if there are fewer.
+    """
+    if device != "cuda" or "SLURM_JOB_ID" in os.environ:
+        yield
+        return
+    names = visible_devices()
+    if len(names) < count:
+        check_device(device)
+        raise UserError(f"a job asks for {count} GPUs, but this machine shows {len(names)}")
+    with ExitStack() as held:
+        taken = _take(names, count, held)
+        os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
+        yield
+
+
+def visible_devices() -> list[str]:
+    """Return the GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [name.strip() for name in named.split(",") if name.strip()]
+    import torch
+
+    # PyTorch counts without starting CUDA, which would read CUDA_VISIBLE_DEVICES once and for all.
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def _take(names: Sequence[str], count: int, held: ExitStack, pause: float = 0.5) -> list[str]:
+    """Lock `count` devices until `held` closes; return their names, in the order of `names`."""
+    folder = Path(tempfile.gettempdir(), f"fastdecode-devices-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    taken: set[str] = set()
+    # One at a time collects, in turn: two that have half of what they need would wait for ever.
+    with (folder / "turn").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        while True:
+            for name in names:
+                if len(taken) < count and name not in taken and _lock(folder, name, held):
+                    taken.add(name)
+            if len(taken) == count:
+                return [name for name in names if name in taken]
+            time.sleep(pause)
+
+
+def _lock(folder: Path, name: str, held: ExitStack) -> bool:
+    """Try to lock one device. Processes that inherit open files hold it too."""
+    file = (folder / name.replace("/", "_")).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    os.set_inheritable(file.fileno(), True)
+    held.enter_context(file)
+    return True
