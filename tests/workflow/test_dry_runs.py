@@ -2,9 +2,9 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +24,7 @@ PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 
 @dataclass(frozen=True)
 class DryRun:
-    """The jobs a dry run announces, by rule, and how long it took."""
+    """The jobs a dry run announces, by rule, and what it took of a processor's time."""
 
     jobs: dict[str, int]
     seconds: float
@@ -35,6 +35,12 @@ DryRunner = Callable[..., DryRun]
 
 def files(name: str) -> list[Path]:
     return [DEFAULT] if name == "default" else [DEFAULT, ROOT / f"config/runs/{name}.yaml"]
+
+
+def processor_time() -> float:
+    """Return the seconds that ended child processes had of a core, whatever else is going on."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +55,7 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
             *("--configfile", *map(str, files(name))),
             *(("--config", *overrides) if overrides else ()),
         ]
-        start = time.monotonic()
+        start = processor_time()
         done = subprocess.run(
             command,
             cwd=ROOT,
@@ -59,7 +65,7 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
             text=True,
             check=False,
         )
-        seconds = time.monotonic() - start
+        seconds = processor_time() - start
         assert done.returncode == 0, done.stdout
         counts = re.findall(r"^(\S+) +(\d+)$", done.stdout, re.MULTILINE)
         return DryRun({rule: int(count) for rule, count in counts}, seconds)
