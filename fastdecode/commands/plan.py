@@ -86,9 +86,9 @@ def _machine(name: str | None, device: str) -> "Machine":
             raise UserError(f'--device: there is no "{name}"{nearest(name, rows)}')
         row = rows[name]
         return Machine(name, row["throughput"] * 1e9, row["overhead"], row["step"])
+    from fastdecode.devices import check_device
     from fastdecode.measure.machine import measure_machine
     from fastdecode.provenance import describe_cpu
-    from fastdecode.train.run import check_device
 
     if device == "cuda":
         try:
