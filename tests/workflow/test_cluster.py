@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fastdecode.train.worker import die_with_parent
 from tests.workflow.cluster import Cluster, why_not
 from tests.workflow.conftest import ROOT, Workplace
 from tests.workflow.test_end_to_end import STUDENT, TEACHER, assert_same_results, weights
@@ -58,6 +59,12 @@ def rule_of(line: str) -> str:
     return found[1].removesuffix("_measure_quality")
 
 
+def as_from_a_terminal() -> None:
+    """Let Ctrl-C count, also where the tests run in the background; and end with the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    die_with_parent()
+
+
 class Run:
     """Snakemake beside the test, on the cluster, in a session of its own."""
 
@@ -72,6 +79,7 @@ class Run:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=as_from_a_terminal,
             )
 
     def wait_for(self, condition: Callable[[], object], seconds: float = 900) -> None:
