@@ -7,9 +7,8 @@ from snakemake.utils import min_version
 min_version("9.14.8")
 
 
-IMAGE = Path(
-    workflow.basedir, "envs/fastdecode.sif"
-)  # of --sdm apptainer, once it is built
+# For --sdm apptainer, once it is built.
+IMAGE = Path(workflow.basedir, "envs/fastdecode.sif")
 if IMAGE.exists():
 
     container: str(IMAGE)
