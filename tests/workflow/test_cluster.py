@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -36,13 +36,13 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def command(place: Workplace, *targets: str, training: str = "gpu=1") -> list[str]:
+def command(place: Workplace, *targets: str, training: Sequence[str] = ("gpu=1",)) -> list[str]:
     """The call of snakemake on the cluster: trainings ask for a GPU, which is a pretended one."""
     words = place.command(*targets)
     words[words.index("--cores") : words.index("--cores") + 2] = [
         *("--workflow-profile", str(PROFILE)),
         *("--default-resources", "slurm_account=root", "slurm_partition=tests"),
-        *("--set-resources", f"train_system:{training}", *TURNS),
+        *("--set-resources", *(f"train_system:{each}" for each in training), *TURNS),
         *("--slurm-init-seconds-before-status-checks", "3"),
     ]
     return words
@@ -68,7 +68,7 @@ def as_from_a_terminal() -> None:
 class Run:
     """Snakemake beside the test, on the cluster, in a session of its own."""
 
-    def __init__(self, place: Workplace, cluster: Cluster, *targets: str, **more: str):
+    def __init__(self, place: Workplace, cluster: Cluster, *targets: str, **more: Sequence[str]):
         self.log = place.folder / "run.log"
         self._cluster = cluster
         with self.log.open("a") as log:
@@ -210,7 +210,8 @@ def test_two_nodes_train_one_model(cluster: Cluster, tmp_path: Path) -> None:
     place.dataset["training"]["gpus"] = 2
     place.save()
     assert place.snakemake("results/micro/raw/bin").returncode == 0
-    Run(place, cluster, f"results/{TEACHER}/checkpoint.pt", training="nodes=2").finish()
+    training = ("nodes=2", "gpu=2", "mpi=srun", "tasks=2", "tasks_per_gpu=0")  # docs/cluster.md
+    Run(place, cluster, f"results/{TEACHER}/checkpoint.pt", training=training).finish()
     (log,) = place.path(TEACHER).glob("work-*/train.log")
     assert "distributed init (rank 0)" in log.read_text()
     steps = cluster.call("sacct", "-n", "-P", "-o", "JobID,NNodes,State").splitlines()
