@@ -7,7 +7,11 @@ from snakemake.utils import min_version
 min_version("9.14.8")
 
 
-container: str(Path(workflow.basedir, "envs/fastdecode.sif"))  # for --sdm apptainer
+# For --sdm apptainer, once it is built.
+IMAGE = Path(workflow.basedir, "envs/fastdecode.sif")
+if IMAGE.exists():
+
+    container: str(IMAGE)
 
 
 configfile: Path(workflow.basedir, "config/config.yaml")

@@ -105,10 +105,11 @@ def validation_arguments(settings: Training, decoding: Mapping[str, Any]) -> lis
     ]
 
 
-def launcher(processes: int, nodes: int = 1) -> list[str]:
+def launcher(processes: int, nodes: int = 1, threads: int = 1) -> list[str]:
     """Return what starts fairseq-train: itself, or torchrun for several processes.
 
-    On several nodes of a SLURM job, srun starts a torchrun on each; they meet on this one.
+    On several nodes of a SLURM job, srun starts a torchrun on each; they meet on this one. There
+    every process is given CPUs for its `threads`.
     """
     if processes == 1:
         return [sys.executable, "-m", "fairseq_cli.train"]
@@ -123,6 +124,7 @@ def launcher(processes: int, nodes: int = 1) -> list[str]:
     return [
         *("srun", "--overlap", "--kill-on-bad-exit=1"),
         *(f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
+        f"--cpus-per-task={processes // nodes * threads}",
         *torchrun,
         *("--nnodes", str(nodes), "--rdzv-id", job, "--rdzv-backend", "c10d"),
         *("--rdzv-endpoint", f"{socket.gethostname()}:{20_000 + int(job) % 20_000}"),

@@ -163,7 +163,7 @@ def _is_last_update(job: Job, work: Path) -> bool:
 
 def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
     """Run fairseq-train, collecting checkpoints as they come."""
-    launch = command.launcher(job.settings.gpus, job.nodes)
+    launch = command.launcher(job.settings.gpus, job.nodes, job.settings.threads)
     words = command.fairseq_train(launch, job.arguments(), job.data, job.source, job.target, work)
     words += ["--assets", str(job.assets)] if job.assets else []
     if job.companions:

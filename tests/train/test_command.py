@@ -105,9 +105,12 @@ def test_several_processes_are_started_by_torchrun(monkeypatch: pytest.MonkeyPat
     assert here.module and here.training_script == "fastdecode.train.worker"
 
     monkeypatch.setenv("SLURM_JOB_ID", "70123")
-    srun = launcher(8, nodes=2)
+    srun = launcher(8, nodes=2, threads=3)
     python = srun.index(sys.executable)
-    assert {"srun", "--overlap", "--nodes=2", "--ntasks=2"} <= set(srun[:python])
+    words = {"srun", "--overlap", "--nodes=2", "--ntasks=2", "--cpus-per-task=12"}
+    assert words <= set(srun[:python])
+        srun[:python]
+    )
     each = parse(srun[python + 3 :])
     assert (each.nproc_per_node, each.nnodes, each.rdzv_id) == ("4", "2", "70123")
     assert each.rdzv_endpoint == f"{socket.gethostname()}:30123"

@@ -9,12 +9,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 
+from fastdecode.train.worker import die_with_parent
 from tests.workflow.cluster import Cluster, why_not
 from tests.workflow.conftest import ROOT, Workplace
 from tests.workflow.test_end_to_end import STUDENT, TEACHER, assert_same_results, weights
@@ -35,13 +36,13 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def command(place: Workplace, *targets: str, training: str = "gpu=1") -> list[str]:
+def command(place: Workplace, *targets: str, training: Sequence[str] = ("gpu=1",)) -> list[str]:
     """The call of snakemake on the cluster: trainings ask for a GPU, which is a pretended one."""
     words = place.command(*targets)
     words[words.index("--cores") : words.index("--cores") + 2] = [
         *("--workflow-profile", str(PROFILE)),
         *("--default-resources", "slurm_account=root", "slurm_partition=tests"),
-        *("--set-resources", f"train_system:{training}", *TURNS),
+        *("--set-resources", *(f"train_system:{each}" for each in training), *TURNS),
         *("--slurm-init-seconds-before-status-checks", "3"),
     ]
     return words
@@ -58,10 +59,16 @@ def rule_of(line: str) -> str:
     return found[1].removesuffix("_measure_quality")
 
 
+def as_from_a_terminal() -> None:
+    """Let Ctrl-C count, also where the tests run in the background; and end with the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    die_with_parent()
+
+
 class Run:
     """Snakemake beside the test, on the cluster, in a session of its own."""
 
-    def __init__(self, place: Workplace, cluster: Cluster, *targets: str, **more: str):
+    def __init__(self, place: Workplace, cluster: Cluster, *targets: str, **more: Sequence[str]):
         self.log = place.folder / "run.log"
         self._cluster = cluster
         with self.log.open("a") as log:
@@ -72,6 +79,7 @@ class Run:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=as_from_a_terminal,
             )
 
     def wait_for(self, condition: Callable[[], object], seconds: float = 900) -> None:
@@ -109,8 +117,8 @@ def test_a_model_is_trained_and_measured_through_the_queue(
     jobs = {rule_of(row): row.split("|") for row in rows}
     assert len(rows) == 5  # training, two translations, one group that scores them, one timing
     assert all(state == "COMPLETED" for _, _, _, state, _ in jobs.values())
-    assert ["gres/gpu=1" in job[0] for job in jobs.values()].count(True) == 1
-    assert "gres/gpu=1" in jobs["train_system"][0]
+    with_gpu = {rule for rule, job in jobs.items() if "gres/gpu=1" in job[0]}
+    assert with_gpu == {"train_system", "measure_machine"}  # a timing has all of its node
     assert jobs["train_system"][1:3] == ["8000M", "1440"]
     assert jobs["quality"][1:3] == ["4000M", "60"]  # two of half an hour, one after another
     assert "--exclusive" in jobs["measure_machine"][-1]
@@ -202,7 +210,8 @@ def test_two_nodes_train_one_model(cluster: Cluster, tmp_path: Path) -> None:
     place.dataset["training"]["gpus"] = 2
     place.save()
     assert place.snakemake("results/micro/raw/bin").returncode == 0
-    Run(place, cluster, f"results/{TEACHER}/checkpoint.pt", training="nodes=2").finish()
+    training = ("nodes=2", "gpu=2", "mpi=srun", "tasks=2", "tasks_per_gpu=0")  # docs/cluster.md
+    Run(place, cluster, f"results/{TEACHER}/checkpoint.pt", training=training).finish()
     (log,) = place.path(TEACHER).glob("work-*/train.log")
     assert "distributed init (rank 0)" in log.read_text()
     steps = cluster.call("sacct", "-n", "-P", "-o", "JobID,NNodes,State").splitlines()
