@@ -109,8 +109,6 @@ def test_several_processes_are_started_by_torchrun(monkeypatch: pytest.MonkeyPat
     python = srun.index(sys.executable)
     words = {"srun", "--overlap", "--nodes=2", "--ntasks=2", "--cpus-per-task=12"}
     assert words <= set(srun[:python])
-        srun[:python]
-    )
     each = parse(srun[python + 3 :])
     assert (each.nproc_per_node, each.nnodes, each.rdzv_id) == ("4", "2", "70123")
     assert each.rdzv_endpoint == f"{socket.gethostname()}:30123"
