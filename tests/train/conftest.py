@@ -1,5 +1,6 @@
-"""Checkpoints as fairseq saves them, without fairseq."""
+"""Checkpoints as fairseq saves them, and programs in its place: without fairseq."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from fastdecode.train import run
 from fastdecode.train.checkpoints import save
 
 State = dict[str, Any]
@@ -53,3 +55,17 @@ def put(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / name
 
     return save_state
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a Python program in the place of fairseq-train; `work` is where it saves."""
+
+    def put(program: str) -> None:
+        def command(_arguments: object, *folders: object) -> list[str]:
+            setup = "import os, sys, time; from pathlib import Path; work = Path(sys.argv[1])"
+            return [sys.executable, "-c", f"{setup}\n{program}", str(folders[-1])]
+
+        monkeypatch.setattr(run.command, "fairseq_train", command)
+
+    return put

@@ -1,19 +1,10 @@
-import csv
-import fcntl
+"""One training from its beginning to its end: what it leaves, how it fails, what it says."""
+
 import json
-import multiprocessing
-import os
 import re
-import shutil
-import signal
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -22,115 +13,17 @@ from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.train import run
-from fastdecode.train.checkpoints import load, save
-from fastdecode.train.run import Job, Progress, train
+from fastdecode.train.checkpoints import load
+from fastdecode.train.run import Progress, train
 from tests.conftest import MID_EPOCH
-from tests.train.conftest import fairseq_state
-
-MakeJob = Callable[..., Job]
-fork = multiprocessing.get_context("fork")
-
-
-def work_folder(job: Job, out: Path) -> Path:
-    return out / f"work-{job.key()}"
-
-
-@contextmanager
-def training_apart(job: Job, out: Path) -> Iterator[Any]:
-    """Train in a process of its own, which is killed (SIGKILL) at the end of the block.
-
-    Then wait until fairseq-train, its child, has died with it and let the folder go.
-    """
-    process = fork.Process(target=train, args=(job, out, {}))
-    process.start()
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.join()
-    with (work_folder(job, out) / "lock").open("w") as lock:
-        wait_until(lambda: is_free(lock), seconds=10)
-
-
-def is_free(lock: Any) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.001)
-
-
-def children(pid: int) -> list[int]:
-    """The processes that `pid` started and that run."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def lives(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def appears(name: str) -> Callable[[Path], object]:
-    """Return a condition on a work folder: that it has the file `name`."""
-    return lambda work: (work / name).exists()
-
-
-def logs(text: str) -> Callable[[Path], object]:
-    """Return a condition on a work folder: that `text` (an expression) stands in its log."""
-    return lambda work: (
-        (work / "train.log").exists() and re.search(text, (work / "train.log").read_text())
-    )
-
-
-def curve_but_for_times(out: Path) -> list[dict[str, str]]:
-    with (out / "curve.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        assert float(row.pop("seconds")) > 0
-        assert float(row.pop("tokens_per_second")) > 0
-    return rows
-
-
-def assert_same(out: Path, undisturbed: Path) -> None:
-    """Two trainings gave the same model, curve and record, but for times and provenance."""
-    assert curve_but_for_times(out) == curve_but_for_times(undisturbed)
-    records = [read_json(folder / "train.json") for folder in (out, undisturbed)]
-    for record in records:
-        del record["provenance"], record["seconds"]
-    assert records[0] == records[1]
-    assert (out / "checkpoint.pt").read_bytes() == (undisturbed / "checkpoint.pt").read_bytes()
-
-
-def record(kind: str, **values: object) -> str:
-    return f"2026-01-01 00:00:00 | INFO | {kind} | {json.dumps(values)}\n"
-
-
-def epoch(number: int, updates: int = 0) -> list[str]:
-    valid = {"valid_loss": "4.5", "valid_bleu": "1.2", "valid_num_updates": str(updates)}
-    values = {"train_loss": "5.1", "train_wps": "12345.6", "train_num_updates": str(updates)}
-    return [record("valid", epoch=number, **valid), record("train", epoch=number, **values)]
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Puts a Python program in the place of fairseq-train; `work` is where it saves."""
-
-    def put(program: str) -> None:
-        def command(_arguments: object, *folders: object) -> list[str]:
-            setup = "import os, sys, time; from pathlib import Path; work = Path(sys.argv[1])"
-            return [sys.executable, "-c", f"{setup}\n{program}", str(folders[-1])]
-
-        monkeypatch.setattr(run.command, "fairseq_train", command)
-
-    return put
-
+from tests.train.trainings import (
+    MakeJob,
+    curve_but_for_times,
+    epoch,
+    lives,
+    record,
+    work_folder,
+)
 
 # An undisturbed training
 
@@ -201,164 +94,6 @@ def test_the_key_is_of_all_that_decides_the_result(tiny_job: MakeJob) -> None:
         replace(job, architecture=replace(job.architecture, ffn=64)),
     ]
     assert len({job.key(), *(other.key() for other in others)}) == len(others) + 1
-
-
-# Several processes
-
-
-def test_two_processes_share_the_batches_of_an_update(tiny_job: MakeJob, tmp_path: Path) -> None:
-    alone, shared = tmp_path / "alone", tmp_path / "shared"
-    train(tiny_job(max_epochs=1, accumulate=2), alone, {})
-    train(tiny_job(max_epochs=1, gpus=2), shared, {})
-    one, two = (read_json(out / "train.json") for out in (alone, shared))
-    assert two["updates"] == one["updates"]
-    names = load(shared / "checkpoint.pt")["model"].keys()
-    assert names == load(alone / "checkpoint.pt")["model"].keys()
-    losses = [float(curve_but_for_times(out)[-1]["valid_loss"]) for out in (alone, shared)]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
-
-
-def test_all_processes_end_with_the_one_that_started_them(
-    tiny_job: MakeJob, tmp_path: Path
-) -> None:
-    job = tiny_job(max_epochs=9, gpus=2)
-    with training_apart(job, tmp_path) as process:
-        wait_until(lambda: (work_folder(job, tmp_path) / "checkpoint_last.pt").exists())
-        (torchrun,) = children(process.pid)
-        workers = children(torchrun)
-    assert len(workers) == 2
-    wait_until(lambda: not any(map(lives, workers)), seconds=10)
-
-
-# Killed and resumed
-
-
-def kill_and_resume(job: Job, out: Path, *moments: Callable[[Path], object]) -> None:
-    work = work_folder(job, out)
-    for moment in moments:
-        with training_apart(job, out) as process:
-            wait_until(lambda: children(process.pid))
-            (child,) = children(process.pid)
-            wait_until(partial(moment, work))
-        assert not lives(child)
-        assert not (out / "checkpoint.pt").exists()
-    train(job, out, {})
-
-
-def test_a_killed_training_ends_like_an_undisturbed_one(tiny_job: MakeJob, tmp_path: Path) -> None:
-    # At this learning rate the loss falls and rises: patience ends it within the fourth epoch.
-    job = tiny_job(max_epochs=9, save_every_updates=8, lr=0.1, patience=4, select="loss")
-    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
-    train(job, undisturbed, {})
-    in_epoch, after_epoch = appears("checkpoint_2_24.pt"), logs(r'\| train \| {"epoch": 2')
-    kill_and_resume(job, killed, in_epoch, after_epoch)
-    assert_same(killed, undisturbed)
-
-    rows = curve_but_for_times(undisturbed)
-    losses = [float(row["valid_loss"]) for row in rows]
-    assert losses.index(min(losses)) == len(losses) - 1 - 4
-    assert 2 < int(rows[-1]["epoch"]) < 9
-    best = sorted(range(len(rows)), key=lambda i: (losses[i], i))[:2]
-    averaged = read_json(undisturbed / "train.json")["averaged_updates"]
-    assert averaged == sorted(int(rows[i]["update"]) for i in best)
-
-
-def test_a_training_killed_after_its_last_update_does_none_more(
-    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
-) -> None:
-    fake("sys.exit('trained')")
-    job = tiny_job(max_updates=50)
-    work = work_folder(job, tmp_path)
-    with pytest.raises(UserError, match="trained"):
-        train(job, tmp_path, {})
-    save(fairseq_state(36, weight=1.0), work / "checkpoint2.pt")
-    save(fairseq_state(50, weight=2.0), work / "checkpoint_last.pt")
-    (work / "train.log").write_text("".join([*epoch(2, updates=36), *epoch(3, updates=50)]))
-    train(job, tmp_path, {})
-    assert load(tmp_path / "checkpoint.pt")["model"]["bias"].tolist() == [1.5, 1.5]
-    assert read_json(tmp_path / "train.json")["averaged_updates"] == [36, 50]
-
-
-def test_fairseq_is_stopped_once_patience_is_out(
-    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
-) -> None:
-    for number in (1, 2, 3):
-        save(fairseq_state(10 * number, valid=5.0, weight=float(number)), tmp_path / f"{number}.pt")
-    log = ["".join(epoch(number, updates=10 * number)) for number in (1, 2, 3)]
-    fake(
-        "(work / 'pid').write_text(str(os.getpid()))\n"
-        f"for number, log in enumerate({log!r}, 1):\n"
-        "    (work.parent / f'{number}.pt').rename(work / f'checkpoint{number}.pt')\n"
-        "    print(log, end='')\n"
-        "print('Saved checkpoint', flush=True); time.sleep(60)"
-    )
-    job = tiny_job(max_epochs=9, patience=1)
-    train(job, tmp_path, {})
-    assert not lives(int((work_folder(job, tmp_path) / "pid").read_text()))
-    assert [row["update"] for row in curve_but_for_times(tmp_path)] == ["10", "20"]
-    assert load(tmp_path / "checkpoint.pt")["model"]["bias"].tolist() == [1.5, 1.5]
-
-
-def test_other_data_empties_the_folder(
-    trained: Path, tiny_job: MakeJob, binarised: Path, tmp_path: Path
-) -> None:
-    other, out = tmp_path / "other", tmp_path / "out"
-    shutil.copytree(binarised, other)
-    (other / "more.txt").write_text("which fairseq does not read: the result must be the same\n")
-    shutil.copytree(trained, out)
-    (work_folder(tiny_job(), out) / "checkpoint_last.pt").write_bytes(b"of other data")
-    train(tiny_job(other), out, {})
-    assert_same(out, trained)
-    assert (work_folder(tiny_job(), out) / "train.log").read_text().count("done training") == 1
-
-
-def test_other_companions_empty_the_folder_too(
-    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
-) -> None:
-    fake("sys.exit(sys.argv[sys.argv.index('--companions') + 1])")
-    verifier = tmp_path / "verifier.pt"
-    verifier.write_bytes(b"first")
-    job = replace(tiny_job(), companions={"verifier": verifier})
-    assert job.key() == tiny_job().key()
-    lines = []
-    for content in (b"first", b"first", b"second"):
-        verifier.write_bytes(content)
-        with pytest.raises(UserError):
-            train(job, tmp_path, {})
-        lines.append((work_folder(job, tmp_path) / "train.log").read_text().splitlines())
-    assert lines[0] == [f'{{"verifier": "{verifier}"}}']  # as fairseq gets it
-    assert list(map(len, lines)) == [1, 2, 1]
-
-
-def test_two_trainings_cannot_share_a_folder(tiny_job: MakeJob, tmp_path: Path) -> None:
-    work = work_folder(tiny_job(), tmp_path)
-    work.mkdir()
-    with (work / "lock").open("w") as lock:
-        assert is_free(lock)  # and taken from now on
-        with pytest.raises(UserError, match=f"{work}: another process is training here: wait"):
-            train(tiny_job(), tmp_path, {})
-    assert [file.name for file in work.iterdir()] == ["lock"]
-
-
-def test_a_training_that_outlives_us_keeps_the_folder(
-    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
-) -> None:
-    fake(  # which does not die with its parent
-        "import ctypes; ctypes.CDLL(None).prctl(1, 0)\n"
-        "(work / 'pid').write_text(str(os.getpid())); time.sleep(60)"
-    )
-    pid = work_folder(tiny_job(), tmp_path) / "pid"
-    process = fork.Process(target=train, args=(tiny_job(), tmp_path, {}))
-    process.start()
-    wait_until(lambda: pid.exists() and pid.read_text())
-    process.kill()
-    process.join()
-    try:
-        assert lives(int(pid.read_text()))
-        with pytest.raises(UserError, match="another process is training here"):
-            train(tiny_job(), tmp_path, {})
-    finally:
-        os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
 # Failures
