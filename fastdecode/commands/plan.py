@@ -5,8 +5,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastdecode.commands.selection import DEFINITIONS, positive
-from fastdecode.config.base import merge, nearest, read_yaml
+from fastdecode.commands.selection import DEFINITIONS, add_configfile, positive, read_run
+from fastdecode.config.base import check, nearest, read_yaml
+from fastdecode.config.devices import Device
 from fastdecode.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,14 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "examples:\n  fastdecode plan --configfile config/runs/multi30k.yaml\n"
         "  fastdecode plan --configfile config/runs/dag.yaml --device h100 --jobs 8"
     )
-    parser.add_argument(
-        "--configfile",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="the run's configuration, merged over config/config.yaml as by Snakemake",
-    )
+    add_configfile(parser)
     parser.add_argument(
         "--device",
         metavar="NAME",
@@ -47,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="FOLDER",
-        help="where the run is (default: .)",
+        help="where the run's results/ is or will be (default: here)",
     )
 
 
@@ -64,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fastdecode.provenance import cores
 
     files = [path.resolve() for path in arguments.configfile]
-    values = merge(*(read_yaml(path) for path in (DEFINITIONS / "config.yaml", *files)))
+    values = read_run(files)
     os.chdir(arguments.folder)  # paths in the configuration are from there
     config = Configuration(values, DEFINITIONS)
     machine = _machine(arguments.device, config.run.device)
@@ -77,31 +71,30 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _machine(name: str | None, device: str) -> "Machine":
-    """Return the machine that is stated, or this one, measured."""
+    """Return the machine that is stated, or this one, measured, with its kind's fixed costs."""
     from fastdecode.plan.costs import Machine
 
+    rows = {
+        key: check(Device, row, f"devices.yaml, {key}")
+        for key, row in read_yaml(DEFINITIONS / "devices.yaml").items()
+    }
     if name:
-        rows = read_yaml(DEFINITIONS / "devices.yaml")
         if name not in rows:
             raise UserError(f'--device: there is no "{name}"{nearest(name, rows)}')
-        row = rows[name]
-        return Machine(name, row["throughput"] * 1e9, row["overhead"], row["step"])
+        return Machine(name, rows[name])
     from fastdecode.devices import check_device
-    from fastdecode.measure.machine import measure_machine
+    from fastdecode.measure.machine import device_name, measure_machine
     from fastdecode.provenance import describe_cpu
 
-    if device == "cuda":
-        try:
-            check_device(device)
-        except UserError:
-            raise UserError(
-                "this run is for a GPU and there is none here: say which with --device, a row of "
-                "config/devices.yaml"
-            ) from None
-    measured = measure_machine(device, [1])["throughput"]
-    best = max(speed["1"] for speed in measured.values())
-    name = f"this machine ({describe_cpu()}), {best:,.0f} GFLOP/s a core"
-    if device == "cuda":
-        rows = read_yaml(DEFINITIONS / "devices.yaml")["h100"]
-        return Machine(f"this GPU, {best:,.0f} GFLOP/s", best * 1e9, rows["overhead"], rows["step"])
-    return Machine(name, measured["fp32"]["1"] * 1e9)
+    try:
+        check_device(device)
+    except UserError:
+        raise UserError(
+            "this run is for a GPU and there is none here: say which with --device, a row of "
+            "config/devices.yaml"
+        ) from None
+    throughputs = measure_machine(device, [1])["throughput"].values()
+    best = max(found["1"] for found in throughputs)
+    here, kind = (describe_cpu(), "cpu") if device == "cpu" else (device_name(device), "gpu")
+    found = rows[kind].model_copy(update={"throughput": best})
+    return Machine(f"this machine ({here}), {best:,.0f} GFLOP/s", found)

@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--dataset", metavar="NAME", help="what it was trained on (default: first)")
     group.add_argument("--seed", type=positive, metavar="N", help="its training (default: first)")
-    group.add_argument(
-        "--configfile",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="the run's configuration, merged over config/config.yaml as by Snakemake",
-    )
+    add_configfile(group)
     group.add_argument(
         "--results",
         type=Path,
@@ -41,6 +34,27 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="the run's results (default: results)",
     )
+
+
+def add_configfile(parser: argparse._ActionsContainer) -> None:
+    """Add the argument that `read_run` reads, to a parser or a group of one."""
+    parser.add_argument(
+        "--configfile",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="the run's configuration, merged over config/config.yaml as by Snakemake",
+    )
+
+
+def read_run(configfiles: Sequence[Path]) -> dict[str, Any]:
+    """Return the values of a run. Raises UserError where a file is not of keys and values."""
+    layers = [read_yaml(path) or {} for path in (DEFINITIONS / "config.yaml", *configfiles)]
+    for path, layer in zip(configfiles, layers[1:], strict=True):
+        if not isinstance(layer, dict):
+            raise UserError(f"{path}: expected keys and values, found {layer!r}")
+    return merge(*layers)
 
 
 def positive(text: str) -> int:
@@ -123,13 +137,7 @@ def select(arguments: argparse.Namespace) -> Selection:
 
     Raises UserError if the run has no such system or it is not trained.
     """
-    layers = [
-        read_yaml(path) or {} for path in (DEFINITIONS / "config.yaml", *arguments.configfile)
-    ]
-    for path, layer in zip(arguments.configfile, layers[1:], strict=True):
-        if not isinstance(layer, dict):
-            raise UserError(f"{path}: expected keys and values, found {layer!r}")
-    configuration = Configuration(merge(*layers), DEFINITIONS)
+    configuration = Configuration(read_run(arguments.configfile), DEFINITIONS)
     dataset = arguments.dataset or configuration.run.datasets[0]
     _check("--dataset of this run (others: --configfile)", dataset, configuration.run.datasets)
     models = _models(configuration, dataset, arguments.system, arguments.seed)

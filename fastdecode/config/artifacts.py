@@ -153,13 +153,14 @@ def curves(config: Configuration, artifact: Artifact) -> list[Model]:
     """
     chosen = (choose(pattern, list(config.run.systems), {}) for pattern in artifact.curves)
     found = [entry.split("/") for entry in dict.fromkeys(filter(None, chosen))]
-    models = [
+    known = set(config.with_curve())
+    models = (
         Model(dataset, target, system, seed)
         for dataset in datasets_of(config, artifact)
         for target, system in found
         for seed in config.run.seeds[:1]
-    ]
-    return [model for model in models if model in config.with_curve()]
+    )
+    return [model for model in models if model in known]
 
 
 def _artifacts(config: Configuration) -> list[Artifact]:

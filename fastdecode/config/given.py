@@ -11,7 +11,7 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
-CHECKPOINT, RECORD, CURVE = "checkpoint.pt", "train.json", "curve.csv"
+CHECKPOINT, CURVE = "checkpoint.pt", "curve.csv"
 # What a folder of translations may have of a split and decoder, the first that is there.
 TRANSLATIONS = ("jsonl.gz", "txt.gz", "txt")
 

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fastdecode.config.devices import Device
 from fastdecode.config.read import Configuration, Model
+from fastdecode.config.timed import timed
 from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes
 
@@ -40,9 +42,12 @@ class Machine:
     """What a job runs on."""
 
     name: str
-    throughput: float  # operations a second in a matrix multiplication, by one thread or one GPU
-    overhead: float = 0.0075  # seconds of a layer in a training update
-    step: float = 0.001  # seconds of a layer in a decoder pass
+    device: Device
+
+    @property
+    def throughput(self) -> float:
+        """Operations a second in a matrix multiplication, by one core or one GPU."""
+        return self.device.throughput * 1e9
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,7 @@ class Costs:
 
     def of(self, job: Job) -> Cost:
         """Return what a job takes."""
-        kind = next((name for name in self._rules if job.rule == name), None)
-        return self._rules[kind](job) if kind else self._text(job)
+        return self._rules.get(job.rule, self._text)(job)
 
     # What depends on a model
 
@@ -123,7 +127,7 @@ class Costs:
         operations *= GLANCING if self._glances(model.system) else 1
         update = operations / (TRAINING * self._machine.throughput)
         layers = sum(self._layers(model.dataset, model.system))
-        update += layers * self._machine.overhead * settings.accumulate
+        update += layers * self._machine.device.overhead * settings.accumulate
         weights = encoder + decoder + words
         return Cost(
             2 * IMPORT + updates * update / max(settings.gpus if self._gpu else 1, 1),
@@ -150,7 +154,7 @@ class Costs:
         of_encoder, of_decoder, words = self.weights(model.dataset, model.system)
         passes, rows = self._passes(model.dataset, decoder, size.pieces)
         operations = 2 * (size.pieces * of_encoder + passes * rows * (of_decoder + words))
-        fixed = self._machine.step * (encoder + passes * layers) if share == SINGLE else 0.0
+        fixed = self._machine.device.step * (encoder + passes * layers) if share == SINGLE else 0.0
         return fixed + operations / (share * self._machine.throughput)
 
     def _distilling(self, job: Job) -> Cost:
@@ -182,10 +186,7 @@ class Costs:
             lines
             * self._sentence(model, name, size, share)
             * TIERS[self._config.decoders[name].tier]
-            for model in (*self._config.selected(), *self._config.untrained())
-            if model.dataset == dataset and model.seed == self._config.run.seeds[0]
-            for name in self._config.decoders_of(model.entry)
-            if tier in (None, self._config.decoders[name].tier)
+            for model, name in timed(self._config, dataset, tier)
         )
 
     def _timing(self, job: Job) -> Cost:
@@ -202,11 +203,7 @@ class Costs:
         dataset, _, split = job.outputs[0].rpartition("/")[2].removesuffix(".json").rpartition(".")
         scenarios = self._config.run.latency.scenarios
         seconds = sum(self._timed(dataset, split, None, scenario) for scenario in scenarios)
-        decoders = sum(
-            len(self._config.decoders_of(model.entry))
-            for model in self._config.selected()
-            if model.dataset == dataset
-        )
+        decoders = len(timed(self._config, dataset))
         return Cost(IMPORT + 3.0 * decoders + seconds, self._gpu, FILE_BYTES)
 
     def _statistic(self, job: Job) -> Cost:

@@ -18,6 +18,8 @@ class Line:
     done: int
     seconds: float  # of the jobs that are left
     gpu: bool
+    taken: float  # seconds of the finished jobs that have a record of them
+    estimated: float  # seconds that these jobs were estimated to take
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
             sum(job.done for job in jobs),
             sum(left[job] for job in jobs),
             any(costs[job].gpu for job in jobs),
+            sum(job.taken or 0.0 for job in jobs),
+            sum(costs[job].seconds for job in jobs if job.taken),
         )
         for rule, jobs in rules.items()
     ]
@@ -78,10 +82,10 @@ def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
 def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> str:
     """Return the estimate as text."""
     width = max((len(line.rule) for line in found.lines), default=4)
-    rows = [f"{'rule':{width}}  jobs  done  hours left"]
+    rows = [f"{'rule':{width}}  jobs  done  hours left  done in  estimated"]
     rows += [
         f"{line.rule:{width}} {line.jobs:5d} {line.done:5d}  {line.seconds / HOUR:10.2f}"
-        f"{'  GPU' if line.gpu else ''}"
+        f"{_beside(line)}{'  GPU' if line.gpu else ''}"
         for line in found.lines
     ]
     on_gpu = f"{found.gpu_seconds / HOUR:,.1f} GPU hours, " if found.gpu_seconds else ""
@@ -91,6 +95,7 @@ def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> 
             *rows,
             "",
             f"{found.jobs:,} jobs, {found.done:,} of them done",
+            *_checked(found),
             f"left to do    {on_gpu}{found.cpu_seconds / HOUR:,.1f} CPU hours (one core each)",
             f"at the least  {max(total, found.chain_seconds) / HOUR:,.1f} hours with {at_once} "
             f"side by side",
@@ -101,6 +106,25 @@ def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> 
             *(f"assumed       {what}" for what in assumed),
         ]
     )
+
+
+def _checked(found: Estimate) -> list[str]:
+    """Return a line that holds the finished jobs to their estimate, if there are any."""
+    taken = sum(line.taken for line in found.lines)
+    if not taken:
+        return []
+    estimated = sum(line.estimated for line in found.lines)
+    return [
+        f"done in       {taken / HOUR:,.2f} hours, estimated {estimated / HOUR:,.2f} "
+        f"(×{estimated / taken:.2f})"
+    ]
+
+
+def _beside(line: Line) -> str:
+    """Return what the finished jobs of a rule took, beside their estimate."""
+    if not line.taken:
+        return f"  {'–':>7}  {'–':>9}"
+    return f"  {line.taken / HOUR:7.2f}  {line.estimated / HOUR:9.2f}"
 
 
 def _shortened(chain: list[str]) -> str:

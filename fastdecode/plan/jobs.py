@@ -1,8 +1,10 @@
 """The jobs of a run, as Snakemake lists them: finished ones too."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fastdecode.errors import UserError
 
@@ -15,6 +17,7 @@ class Job:
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
     done: bool
+    taken: float | None = None  # seconds, where it is done and somebody wrote them down
 
 
 def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores: int) -> list[Job]:
@@ -46,19 +49,28 @@ def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores:
             workflow = run._workflow
             workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
             workflow._build_dag()
-            return [
-                Job(
-                    job.rule.name,
-                    tuple(map(str, job.output)),
-                    tuple(map(str, job.input)),
-                    not workflow.dag.reason(job),
-                )
-                for job in workflow.dag.jobs
-                if job.output
-            ]
+            return [_read(job, workflow) for job in workflow.dag.jobs if job.output]
     except (RuleException, WorkflowError) as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         raise UserError(f"snakemake cannot plan this run: {reason[-1].strip()}") from None
+
+
+def _read(job: Any, workflow: Any) -> Job:
+    outputs, done = tuple(map(str, job.output)), not workflow.dag.reason(job)
+    taken = _taken(job.output, workflow.persistence) if done else None
+    return Job(job.rule.name, outputs, tuple(map(str, job.input)), done, taken)
+
+
+def _taken(outputs: Sequence[Any], persistence: Any) -> float | None:
+    """Return a finished job's seconds; of a training that was killed, those before as well."""
+    training = next((Path(path) for path in outputs if Path(path).name == "train.json"), None)
+    if training:
+        seconds = json.loads(training.read_text()).get("seconds")
+        return float(seconds) if seconds else None  # untrained models have none
+    record = persistence.metadata(outputs[0])
+    if record is None or record.starttime is None or record.endtime is None:
+        return None
+    return float(record.endtime - record.starttime)
 
 
 def longest_chain(seconds: Mapping[Job, float]) -> tuple[float, list[Job]]:

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
+from fastdecode.config.corpora import Corpus
 from fastdecode.config.read import Configuration
-from fastdecode.files import read_json
+from fastdecode.files import count_lines, read_json, read_lines
 
 PIECES_A_WORD = 1.2  # BPE
 TEST_LINES = 1_000  # of a split that is not there yet
+SAMPLE = 1_000  # lines of a file of the user's own
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,11 @@ class Sizes:
                 words = sum(side["tokens"] for side in sides) / max(len(sides), 1)
                 lines = int(found["kept"])
                 return Size(lines, words / max(lines, 1) * PIECES_A_WORD + 1, True)
-        lines = corpus.pairs or 0 if split == "train" else TEST_LINES
-        return Size(lines, corpus.words * PIECES_A_WORD + 1, False)
+        return _counted(corpus, split) or Size(
+            corpus.pairs or 0 if split == "train" else TEST_LINES,
+            corpus.words * PIECES_A_WORD + 1,
+            False,
+        )
 
     def _vocabulary(self, dataset: str) -> int:
         """Return the number of words of the target side: counted, or as many as merges."""
@@ -56,9 +62,28 @@ class Sizes:
         said = []
         for name in self._config.datasets:
             size = self.of(name, "train")
-            if not size.known:
+            if not size.lines:
+                said.append(
+                    f"{name}: no training lines, since nobody knows how many there are: give its "
+                    "corpus `pairs:`"
+                )
+            elif not size.known:
                 said.append(
                     f"{name}: {size.lines:,} training lines of {size.pieces:.0f} pieces; its "
                     "corpus is not prepared yet"
                 )
         return said
+
+
+def _counted(corpus: Corpus, split: str) -> Size | None:
+    """Count the user's own files of a split, if it is made of such; a sample tells the words."""
+    pieces = corpus.splits.get(split, ())
+    paths = [path for piece in pieces for path in piece.paths]
+    if not paths or any(piece.downloads for piece in pieces):
+        return None
+    if not all(path.is_file() for path in paths):
+        return None
+    lines = sum(count_lines(path) for piece in pieces for path in piece.paths[:1])
+    sample = [line for path in paths for line in islice(read_lines(path), SAMPLE)]
+    words = sum(len(line.split()) for line in sample) / max(len(sample), 1)
+    return Size(lines, words * PIECES_A_WORD + 1, False)

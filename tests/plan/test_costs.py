@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.config.base import merge, read_yaml
+from fastdecode.config.devices import Device
 from fastdecode.config.read import Configuration
 from fastdecode.plan.costs import Cost, Costs, Machine
 from fastdecode.plan.estimate import estimate, printed
@@ -12,7 +13,7 @@ from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Sizes
 
 CONFIG = Path(__file__).parents[2] / "config"
-MACHINE = Machine("test", 50e9)
+MACHINE = Machine("test", Device(throughput=50, overhead=0.0075, step=0.001))
 
 
 def costs(run: str, results: Path, machine: Machine = MACHINE, **changes: object) -> Costs:
@@ -33,7 +34,9 @@ def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
     ):
         seconds = [toy.of(training(f"toy.long/raw/{name}")).seconds for name in systems]
         assert seconds == sorted(set(seconds)) and seconds[0] > 10
-    fast = costs("toy-dag", tmp_path, Machine("fast", 500e9, 0.00075))
+    fast = costs(
+        "toy-dag", tmp_path, Machine("fast", Device(throughput=500, overhead=0.00075, step=0.001))
+    )
     assert fast.of(training("toy.long/raw/dag")).seconds < seconds[3] / 5
 
 
@@ -80,7 +83,7 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
 
 
 def test_what_is_done_costs_space_but_no_time() -> None:
-    done = Job("train_system", ("a",), (), True)
+    done = Job("train_system", ("a",), (), True, taken=7200.0)
     left = [Job("translate_split", (name,), ("a",), False) for name in "bc"]
     found = estimate(
         {done: Cost(3600.0, True, 1e9, 2e9)} | dict.fromkeys(left, Cost(1800.0, False, 1e9, 0.0)), 2
@@ -90,8 +93,20 @@ def test_what_is_done_costs_space_but_no_time() -> None:
     assert (found.chain_seconds, found.chain) == (1800.0, ["translate_split"])
     assert (found.kept, found.peak) == (3e9, 5e9)
     text = printed(found, "test", ["x: 5 lines"], 2)
-    for said in ("3 jobs, 1 of them done", "1.0 CPU hours", "5.00 GB at most", "x: 5 lines"):
+    for said in (
+        "3 jobs, 1 of them done",
+        "1.0 CPU hours",
+        "5.00 GB at most",
+        "x: 5 lines",
+        "(×0.50)",
+    ):
         assert said in text
+
+
+def test_nothing_is_done_yet() -> None:
+    job = Job("train_system", ("a",), (), False)
+    text = printed(estimate({job: Cost(3600.0)}, 1), "test", [], 1)
+    assert "1 jobs, 0 of them done" in text and "done in " not in text.partition("\n\n")[2]
 
 
 def test_sizes_are_counted_where_the_corpus_is_prepared(tmp_path: Path) -> None:
@@ -107,3 +122,33 @@ def test_sizes_are_counted_where_the_corpus_is_prepared(tmp_path: Path) -> None:
     size = costs("multi30k", tmp_path)._sizes.of("multi30k.de-en", "train")
     assert (size.lines, size.known) == (10, True)
     assert size.pieces == pytest.approx(13.0)
+
+
+def test_own_files_are_counted_before_they_are_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for split, lines in (("train", 30), ("valid", 5)):
+        for language in ("en", "de"):
+            (tmp_path / f"{split}.{language}").write_text("three words each\n" * lines)
+    own = tmp_path / "own"
+    (own / "corpora").mkdir(parents=True)
+    (own / "datasets").mkdir()
+    splits = [
+        f"  {split}: [{{kind: files, source: {split}.en, target: {split}.de}}]"
+        for split in ("train", "valid", "test")
+    ]
+    (own / "corpora/own.yaml").write_text(
+        "\n".join(["source: en", "target: de", "splits:", *splits])
+    )
+    (own / "datasets/own.yaml").write_text(
+        "corpus: own\nbpe: {merges: 9}\ntraining: {max_epochs: 1}\n"
+    )
+    sizes = costs("multi30k", tmp_path, definitions=str(own), datasets=["own"], mirror=None)._sizes
+    assert sizes.of("own", "train").lines == 30
+    assert sizes.of("own", "train").pieces == pytest.approx(3 * 1.2 + 1)
+    assert sizes.of("own", "test").lines == 1_000  # not there
+    assert sizes.assumed() == ["own: 30 training lines of 5 pieces; its corpus is not prepared yet"]
+    (tmp_path / "train.de").unlink()
+    sizes = costs("multi30k", tmp_path, definitions=str(own), datasets=["own"], mirror=None)._sizes
+    assert "give its corpus `pairs:`" in sizes.assumed()[0]

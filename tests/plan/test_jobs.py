@@ -42,6 +42,17 @@ rule third:
     }
 
 
+def test_a_training_has_taken_what_its_record_says(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(
+        'rule train_system:\n    output: "checkpoint.pt", "train.json"\n'
+    )
+    (tmp_path / "checkpoint.pt").touch()
+    for seconds, taken in (("30.5", 30.5), ("null", None)):
+        (tmp_path / "train.json").write_text(f'{{"seconds": {seconds}}}')
+        (job,) = list_jobs(tmp_path / "Snakefile", [], tmp_path, 1)
+        assert (job.done, job.taken) == (True, taken)
+
+
 def test_snakemake_cannot_plan(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text('rule all:\n    input: "nobody makes this"\n')
     with pytest.raises(UserError, match=r"snakemake cannot plan this run: .*nobody makes this"):

@@ -42,4 +42,5 @@ def test_a_plan_of_a_finished_run(
     counts = re.search(r"(\d+) jobs, (\d+) of them done", said)
     assert counts and counts[1] == counts[2] != "0"
     assert re.search(r"longest chain 0\.0 hours", said)
-    assert "GFLOP/s a core" in said
+    assert re.search(r"done in       0\.\d\d hours, estimated 0\.\d\d \(×", said)
+    assert re.search(r"this machine \(cpu: .*\), [\d,]+ GFLOP/s", said)

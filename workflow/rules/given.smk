@@ -15,7 +15,7 @@ ruleorder: take_distilled > join_shards
 ruleorder: take_translations > translate_split
 
 
-def parts_of(folder):
+def names_of(folder):
     """Return what names a model's result, for its provenance, from its folder."""
     dataset, target, system, seed = folder.split("/")
     return {
@@ -48,7 +48,7 @@ def source_lines(dataset, split):
 
 def family_and_layers(folder):
     """Return what the configuration says of a model's shape."""
-    names = parts_of(folder)
+    names = names_of(folder)
     return {
         "family": CONFIG.family_of[names["system"]],
         "layers": CONFIG.architecture(names["dataset"], names["system"]).layers,
@@ -59,13 +59,13 @@ rule take_model:
     input:
         checkpoint=lambda w: taken(w.given_model, "checkpoint.pt"),
         record=lambda w: taken(w.given_model, "train.json"),
-        data=lambda w: f"{RESULTS}/{parts_of(w.given_model)['dataset']}/{RAW}/bin",
+        data=lambda w: f"{RESULTS}/{names_of(w.given_model)['dataset']}/{RAW}/bin",
     output:
         checkpoint=f"{RESULTS}/{{given_model}}/checkpoint.pt",
         record=f"{RESULTS}/{{given_model}}/train.json",
     localrule: True
     params:
-        names=lambda w: parts_of(w.given_model),
+        names=lambda w: names_of(w.given_model),
         shape=lambda w: family_and_layers(w.given_model),
         device=CONFIG.run.device,
     message:
@@ -109,12 +109,12 @@ rule take_distilled:
 rule take_translations:
     input:
         given=given_translations,
-        lines=lambda w: source_lines(parts_of(w.given_text)["dataset"], w.split),
+        lines=lambda w: source_lines(names_of(w.given_text)["dataset"], w.split),
     output:
         f"{RESULTS}/{{given_text}}/{{split}}.{{decoder}}.jsonl.gz",
     localrule: True
     params:
-        names=lambda w: parts_of(w.given_text),
+        names=lambda w: names_of(w.given_text),
         device=CONFIG.run.device,
     message:
         "Taking {wildcards.split} by {wildcards.given_text}, {wildcards.decoder}, from {input.given}"
@@ -127,7 +127,7 @@ rule take_record:
         f"{RESULTS}/{{given_text}}/train.json",
     localrule: True
     params:
-        names=lambda w: parts_of(w.given_text),
+        names=lambda w: names_of(w.given_text),
         shape=lambda w: family_and_layers(w.given_text),
         device=CONFIG.run.device,
     message:

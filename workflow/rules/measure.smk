@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fastdecode.config.timed import timed as timed_decoders
 from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
 
@@ -202,24 +203,8 @@ rule compare_twins:
         "../scripts/compare_twins.py"
 
 
-# What a decoder of an artifact is tuned over differs in weights alone: it takes the same time.
-TUNED_OVER = {
-    name
-    for paper in CONFIG.papers.values()
-    for artifact in paper.artifacts.values()
-    for others in artifact.tuned.values()
-    for name in others
-}
-
-
 def timed(dataset, tier=None):
-    """Return every decoder of the first seed, as fastdecode.measure.timing.Entry takes it."""
-    seed = CONFIG.run.seeds[0]
-    first = [
-        model
-        for model in CONFIG.selected()
-        if model.seed == seed and CONFIG.at_hand(model)
-    ]
+    """Return every decoder that is timed, as fastdecode.measure.timing.Entry takes it."""
     return [
         {
             "target": model.target,
@@ -235,10 +220,7 @@ def timed(dataset, tier=None):
             "companions": companions_of(model, name),
             "trained": model.target != UNTRAINED,
         }
-        for model in [*first, *CONFIG.untrained()]
-        if model.dataset == dataset
-        for name in CONFIG.decoders_of(model.entry)
-        if name not in TUNED_OVER and tier in (None, CONFIG.decoders[name].tier)
+        for model, name in timed_decoders(CONFIG, dataset, tier)
     ]
 
 

@@ -34,7 +34,7 @@ class System(AnySystem):
     positions: Literal["learned", "sine"] = Field(
         "learned",
         description="positions of the decoder: learned, as the paper does for pairs, whose tokens "
-        "are not neighbours in the sentence, or sines, as the encoder has",
+        "are not neighbours in the sentence (section 3.1), or sines, as the encoder has",
     )
 
 

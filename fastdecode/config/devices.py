@@ -1,0 +1,17 @@
+"""Machines that a plan can count with: `config/devices.yaml`."""
+
+from pydantic import Field, PositiveFloat
+
+from fastdecode.config.base import Row
+
+
+class Device(Row):
+    """How fast one core or one GPU is."""
+
+    throughput: PositiveFloat = Field(
+        description="matrix multiplication in GFLOP/s, dense, in the precision of a training there"
+    )
+    overhead: PositiveFloat = Field(
+        description="seconds that a layer takes in one training update, whatever its size"
+    )
+    step: PositiveFloat = Field(description="the same in one decoder pass")

@@ -1,0 +1,33 @@
+"""What a run times."""
+
+from fastdecode.config.read import Configuration, Model
+
+
+def tuned_over(config: Configuration) -> set[str]:
+    """Return the decoders that others of an artifact are tuned over.
+
+    They differ from those in weights alone and take the same time.
+    """
+    return {
+        name
+        for paper in config.papers.values()
+        for artifact in paper.artifacts.values()
+        for others in artifact.tuned.values()
+        for name in others
+    }
+
+
+def timed(config: Configuration, dataset: str, tier: str | None = None) -> list[tuple[Model, str]]:
+    """Return (model, decoder) of all that is timed on a dataset, in one tier or in both.
+
+    These are models of the first seed of which there is more than translations, and untrained ones.
+    """
+    seed, left_out = config.run.seeds[0], tuned_over(config)
+    first = (model for model in config.selected() if model.seed == seed and config.at_hand(model))
+    return [
+        (model, name)
+        for model in (*first, *config.untrained())
+        if model.dataset == dataset
+        for name in config.decoders_of(model.entry)
+        if name not in left_out and tier in (None, config.decoders[name].tier)
+    ]

@@ -1,0 +1,34 @@
+"""`fastdecode plan`: which machine it counts with."""
+
+import pytest
+
+from fastdecode.commands.plan import _machine
+from fastdecode.errors import UserError
+
+
+def test_a_stated_device_is_a_row() -> None:
+    a100, h100 = _machine("a100", "cuda"), _machine("h100", "cuda")
+    assert a100.name == "a100"
+    assert a100.throughput < h100.throughput
+
+
+def test_an_unknown_device() -> None:
+    with pytest.raises(UserError, match=r'--device: there is no "h10".*h100'):
+        _machine("h10", "cuda")
+
+
+def test_a_run_for_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(UserError, match=r"there is none here: say which with --device"):
+        _machine(None, "cuda")
+
+
+def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"1": 25.0}
+    monkeypatch.setattr(
+        "fastdecode.measure.machine.measure_machine",
+        lambda device, threads: {"throughput": {"fp32": found}},
+    )
+    machine = _machine(None, "cpu")
+    assert machine.throughput == 25e9
+    assert "25 GFLOP/s" in machine.name
