@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo plan benchmark test test-cluster lint format schemas clean help
+.PHONY: demo plan benchmark test test-cluster lint format generated clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -43,15 +43,15 @@ lint: $(READY)  ## ruff, snakefmt and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
-	$(BIN)/python -m fastdecode.config.reference --check
+	$(BIN)/python -m fastdecode.generated --check
 
 format: $(READY)  ## lay out the code as lint wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-schemas: $(READY)  ## write workflow/schemas and the key tables of config/README.md anew
-	$(BIN)/python -m fastdecode.config.reference
+generated: $(READY)  ## write workflow/schemas, the keys in config/README.md and docs/reproduced.md
+	$(BIN)/python -m fastdecode.generated
 
 clean:  ## remove what a run wrote (not the environment)
 	rm -rf results/* .snakemake

@@ -1,21 +1,19 @@
-"""Write the reference of all configuration keys from the models that check them.
+"""The reference of all configuration keys, from the models that check them.
 
-`python -m fastdecode.config.reference` writes `workflow/schemas/*.json`, for editors, and the
-tables at the end of `config/README.md`; with `--check` it only says whether they are up to date.
+It is `workflow/schemas/*.json`, for editors, and the tables at the end of `config/README.md`;
+`python -m fastdecode.generated` writes them.
 """
 
 import json
-import sys
 from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fastdecode.config import claims, corpora, given, papers, rows
+from fastdecode.config import claims, corpora, devices, given, papers, rows
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
-ROOT = Path(__file__).parents[2]
-MARK = "<!-- from here on written by `make schemas` -->\n"
+MARK = "<!-- from here on written by `make generated` -->\n"
 WHERE: dict[type[BaseModel], str] = {
     rows.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
     rows.SpeedupOver: "`speedup_over:` of a run",
@@ -39,6 +37,7 @@ WHERE: dict[type[BaseModel], str] = {
     corpora.Files: "a piece of a split, `kind: files`",
     corpora.Bilingual: "a piece of a split, `kind: tmx` or `aspec`",
     corpora.Download: "a row of `config/downloads.yaml`",
+    devices.Device: "a row of `config/devices.yaml`",
     papers.Paper: "`config/papers/*.yaml`: a paper",
     papers.Artifact: "`artifacts:` of a paper",
     claims.Claim: "`claims:` of a paper",
@@ -63,36 +62,14 @@ def table(model: type[BaseModel]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def wanted() -> dict[Path, str]:
-    """Return every generated file with what it should hold."""
+def wanted(root: Path) -> dict[Path, str]:
+    """Return every generated file of the project in `root` with what it should hold."""
     files = {}
     for model in (rows.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus, papers.Paper):
         schema = json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
-        files[ROOT / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
-    readme = ROOT / "config/README.md"
+        files[root / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
+    readme = root / "config/README.md"
     prose = readme.read_text(encoding="utf-8").partition(MARK)[0]
     tables = "\n".join(f"### {title}\n\n{table(model)}" for model, title in WHERE.items())
     files[readme] = f"{prose}{MARK}\n## Every key\n\n{tables}"
     return files
-
-
-def main() -> None:
-    """Write the files, or check them."""
-    stale = [
-        path
-        for path, text in wanted().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    if sys.argv[1:] == ["--check"]:
-        if stale:
-            names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
-            sys.exit(f"error: {names} not up to date with the models: run `make schemas`")
-        return
-    for path in stale:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(wanted()[path], encoding="utf-8")
-        print(f"wrote {path.relative_to(ROOT)}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,31 +1,24 @@
 import json
-import re
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
-from fastdecode.config import reference, rows
+from fastdecode.config import rows
 from fastdecode.config.base import Row
-from fastdecode.config.reference import MARK, WHERE, main, table
+from fastdecode.config.reference import MARK, WHERE, table, wanted
 
 PROSE = "# Configuration\n\nWritten by hand.\n\n"
 SCHEMAS = ["corpus", "dataset", "family", "paper", "preset", "run"]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project folder with prose in its README and nothing written yet."""
-    monkeypatch.setattr(reference, "ROOT", tmp_path)
+def written(tmp_path: Path) -> dict[str, str]:
+    """What should be in a project folder with prose in its README."""
     (tmp_path / "config").mkdir()
     (tmp_path / "config/README.md").write_text(f"{PROSE}{MARK}old tables")
-    return tmp_path
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr("sys.argv", ["reference", *arguments])
-    main()
+    return {str(path.relative_to(tmp_path)): text for path, text in wanted(tmp_path).items()}
 
 
 def rows_below(kind: object) -> set[type[BaseModel]]:
@@ -36,37 +29,16 @@ def rows_below(kind: object) -> set[type[BaseModel]]:
     return set().union(*map(rows_below, get_args(kind)))
 
 
-def test_files_are_written_once_and_the_prose_is_kept(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(monkeypatch)
-    assert capsys.readouterr().out.count("wrote ") == len(SCHEMAS) + 1
-    readme = (root / "config/README.md").read_text(encoding="utf-8")
+def test_the_prose_is_kept(written: dict[str, str]) -> None:
+    readme = written.pop("config/README.md")
     assert readme.startswith(f"{PROSE}{MARK}")
     assert "old tables" not in readme
     assert "| `beam` | `5` | beam width; 1 = greedy |" in readme
-    assert sorted(f.name for f in (root / "workflow/schemas").iterdir()) == [
-        f"{name}.schema.json" for name in SCHEMAS
-    ]
-    run(monkeypatch)
-    run(monkeypatch, "--check")
-    assert capsys.readouterr().out == ""
+    assert sorted(written) == [f"workflow/schemas/{name}.schema.json" for name in SCHEMAS]
 
 
-@pytest.mark.parametrize("file", ["config/README.md", "workflow/schemas/run.schema.json"])
-def test_check_names_what_is_not_up_to_date_and_changes_nothing(
-    root: Path, monkeypatch: pytest.MonkeyPatch, file: str
-) -> None:
-    run(monkeypatch)
-    (root / file).write_text("{}")
-    with pytest.raises(SystemExit, match=f"error: {re.escape(file)} not up to date.*make schemas"):
-        run(monkeypatch, "--check")
-    assert (root / file).read_text() == "{}"
-
-
-def test_schemas_refuse_what_the_models_refuse(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(monkeypatch)
-    schema = json.loads((root / "workflow/schemas/run.schema.json").read_text(encoding="utf-8"))
+def test_schemas_refuse_what_the_models_refuse(written: dict[str, str]) -> None:
+    schema = json.loads(written["workflow/schemas/run.schema.json"])
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == set(rows.Run.model_fields)
     assert "name" in schema["required"] and "mirror" not in schema["required"]

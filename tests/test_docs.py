@@ -1,0 +1,56 @@
+"""What the documents say: links lead somewhere, rows and files that they show are valid."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fastdecode.config.base import merge, read_yaml
+from fastdecode.config.read import Configuration
+
+ROOT = Path(__file__).parents[1]
+CONFIG = ROOT / "config"
+BY_HAND = [ROOT / "README.md", CONFIG / "README.md", *(ROOT / "docs").rglob("*.md")]
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PATH = re.compile(r"\b(?:config|docs|workflow|tests|profiles|fastdecode)/[\w./-]+\w")
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_files_that_a_how_to_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = {name for name in PATH.findall(text) if "<" not in name}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_own_corpus_of_the_how_to_is_a_valid_run(tmp_path: Path) -> None:
+    text = (ROOT / "docs/own-corpus.md").read_text(encoding="utf-8")
+    corpus, dataset, run = BLOCK.findall(text)
+    for name, row in (("corpora/mine.yaml", corpus), ("datasets/mine.yaml", dataset)):
+        assert f"`mine/{name}`" in text
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(row)
+    values = merge(read_yaml(CONFIG / "config.yaml"), yaml.safe_load(run))
+    config = Configuration(values | {"definitions": str(tmp_path)}, CONFIG)
+    assert config.corpora["mine"].target == "en"
+    assert "lattice-k64-optimised" in config.decoders_of("transformer-big/lattice")
+
+
+def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
+    (block,) = BLOCK.findall((ROOT / "docs/reproduce-a-figure.md").read_text(encoding="utf-8"))
+    runs = (read_yaml(CONFIG / name) for name in ("config.yaml", "runs/toy-dag.yaml"))
+    config = Configuration(merge(*runs, yaml.safe_load(block)), CONFIG)
+    figure = config.papers["dag"].artifacts["figure7"]
+    trained = {
+        f"{entry}/{decoder}"
+        for entry in config.run.systems
+        for decoder in config.decoders_of(entry)
+    }
+    assert {row["ours"] for row in figure.rows.values()} <= trained
