@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo plan benchmark test test-cluster lint format generated clean help
+.PHONY: demo plan benchmark test test-cluster lint format generated api clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -52,6 +52,9 @@ format: $(READY)  ## lay out the code as lint wants it
 
 generated: $(READY)  ## write workflow/schemas, the keys in config/README.md and docs/reproduced.md
 	$(BIN)/python -m fastdecode.generated
+
+api: $(READY)  ## write the API reference to docs/api/index.html
+	$(BIN)/pdoc --docformat google --no-show-source --output-directory docs/api fastdecode
 
 clean:  ## remove what a run wrote (not the environment)
 	rm -rf results/* .snakemake

@@ -22,6 +22,7 @@ PUBLISHED = {  # what each paper has; the bidirectional paper's tables 2 and 3 h
     "lattice": (*(f"table{n}" for n in range(1, 10)), *(f"figure{n}" for n in range(1, 5))),
 }
 MISSING: dict[str, set[str]] = {}  # to come
+OURS = {"lattice": {"example"}}  # artifacts that are in no paper
 SYSTEMS = ["raw/transformer", "untrained/transformer", "big/transformer", "small/transformer"]
 SYSTEMS += ["raw/lattice"]
 DECODERS = {
@@ -92,7 +93,7 @@ def test_the_papers_own_datasets_come_alone() -> None:
 
 def test_what_artifacts_ask_for_beside_the_test_splits() -> None:
     scored = list(also_scored(run()))
-    lattice = Model("toy", "transformer-big", "lattice", 1)
+    lattice = Model("toy.long", "transformer-big", "lattice", 1)
     assert (lattice, "valid", "lattice-k1-delta0") in scored
     assert not [split for _, split, _ in scored if split != "valid"]
     assert list(also_scored(run(papers=[]))) == []
@@ -168,7 +169,7 @@ def test_every_paper_of_the_project_is_sound() -> None:
 def test_every_table_and_figure_is_there_or_said_to_be_missing(key: str) -> None:
     path = CONFIG / f"papers/{key}.yaml"
     paper = check(Paper, read_yaml(path), path.name) if path.exists() else None
-    made = set(paper.artifacts) if paper else set()
+    made = set(paper.artifacts) - OURS.get(key, set()) if paper else set()
     missing = MISSING.get(key, set())
     assert made | missing == set(PUBLISHED[key]) and not made & missing
     for claim in paper.claims.values() if paper else ():

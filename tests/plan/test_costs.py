@@ -65,17 +65,17 @@ def test_distilling_is_shared_by_its_parts(tmp_path: Path) -> None:
 
 def test_every_rule_has_a_cost(tmp_path: Path) -> None:
     plan = costs("toy-lattice", tmp_path)
-    seed = "results/toy/raw/transformer/seed1"
+    seed = "results/toy.long/raw/transformer/seed1"
     for rule, output in (
         ("translate_split", f"{seed}/test.beam5.jsonl.gz"),
         ("measure_quality", f"{seed}/test.beam5.quality.json"),
         ("measure_statistic", f"{seed}/test.ranks.statistic.json"),
-        ("measure_latency", "results/report/r/latency/toy.test.reference.S1.threads1.json"),
-        ("measure_memory", "results/report/r/memory/toy.test.json"),
-        ("compare_quality", "results/report/r/significance/toy.test.json"),
-        ("learn_bpe", "results/toy/bpe/codes.source"),
-        ("apply_bpe", "results/toy/bpe/train.source.gz"),
-        ("align_words", "results/toy/raw/align/forward.gz"),
+        ("measure_latency", "results/report/r/latency/toy.long.test.reference.S1.threads1.json"),
+        ("measure_memory", "results/report/r/memory/toy.long.test.json"),
+        ("compare_quality", "results/report/r/significance/toy.long.test.json"),
+        ("learn_bpe", "results/toy.long/bpe/codes.source"),
+        ("apply_bpe", "results/toy.long/bpe/train.source.gz"),
+        ("align_words", "results/toy.long/raw/align/forward.gz"),
         ("draw_artifact", "results/report/r/lattice.figure1.svg"),
     ):
         cost = plan.of(Job(rule, (output,), (), False))

@@ -111,7 +111,7 @@ def test_a_verifier_that_the_run_does_not_list_is_trained_too(dry_run: DryRunner
 
 
 def test_a_statistic_waits_for_the_teacher_only_if_it_compares_with_it(dry_run: DryRunner) -> None:
-    folder = "results/toy/transformer-big/lattice/seed1"
+    folder = "results/toy.long/transformer-big/lattice/seed1"
     recall, ranks = (
         dry_run("toy-lattice", file=f"{folder}/valid.{name}.statistic.json").jobs
         for name in ("recall", "ranks")

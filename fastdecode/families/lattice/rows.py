@@ -8,7 +8,7 @@ from fastdecode.config.rows import DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
 ASSETS = ("counts", ("tables", "lengths.json"))
-STATISTICS = ("recall", "ranks")
+STATISTICS = ("recall", "ranks", "lattices")
 AGAINST_TEACHER = ("recall",)
 
 

@@ -1,6 +1,7 @@
 """What is measured of a lattice beside the translations found in it.
 
-Deng and Rush (2021), section 5: `recall` is for figure 1, `ranks` for figure 2.
+Deng and Rush (2021), section 5: `recall` is for figure 1, `ranks` for figure 2;
+`lattices` are drawn.
 """
 
 from collections.abc import Iterator
@@ -9,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from fastdecode.families.lattice.candidates import Candidates
-from fastdecode.families.lattice.lengths import read_lengths
-from fastdecode.families.lattice.scorer import Scorer
-from fastdecode.families.lattice.tables import open_tables
-from fastdecode.families.lattice.viterbi import viterbi
+from fastdecode.families.lattice.drawn import lattices
+from fastdecode.families.lattice.sentence import Lattice, Lattices, candidates_of
 from fastdecode.measure.recall import recall_curves
 from fastdecode.measure.statistic import Lines, Split, Statistic
 from fastdecode.progress import track
-from fastdecode.transformer.encoder import Encoder
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -37,7 +34,7 @@ def recall(system: "System", split: Split) -> dict[str, Any]:
     `counts` is the look-up by word and position that decoding uses; `shared` one set of K words for
     all slots of a sentence; `union` the K likeliest words of each source word, at its true size.
     """
-    candidates = _candidates(system)
+    candidates = candidates_of(system)
 
     def find(
         sources: Lines, lengths: list[int], sizes: list[int]
@@ -64,11 +61,11 @@ def ranks(system: "System", split: Split) -> dict[str, Any]:
     and counts in none.
     """
     k = min(K, len(system.target) - system.target.nspecial)
-    lattices = _Lattices(system, k)
+    decoding = Lattices(system, k)
     chosen = split.readable(system)
     counts = {reading: torch.zeros(k, dtype=torch.long) for reading in READINGS}
     for number in track(chosen, "ranks", "lines", total=len(chosen)):
-        for reading, found in lattices.ranks(split.sources[number]).items():
+        for reading, found in _ranks(decoding(split.sources[number])).items():
             counts[reading] += torch.bincount(found.cpu() - 1, minlength=k)
     tokens = int(counts["best_edge"].sum())
     return {
@@ -89,33 +86,8 @@ def ranks(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
-STATISTICS: dict[str, Statistic] = {"recall": recall, "ranks": ranks}
-
-
-class _Lattices:
-    """The lattices of single sentences, of the predicted length and searched as in decoding."""
-
-    def __init__(self, system: "System", k: int):
-        (model,) = system.models
-        assert system.assets is not None
-        bos, eos = system.target.bos(), system.target.eos()
-        self._source, self._device, self._k = system.source, system.device, k
-        self._candidates = _candidates(system)
-        self._lengths = read_lengths(system.assets / "lengths.json")
-        self._most = int(model.max_decoder_positions()) - 1
-        self._encoder = Encoder(model.encoder, pack=False)
-        self._scorer = Scorer(model.decoder, bos, eos, exact=True)
-
-    def ranks(self, source: list[str]) -> dict[str, Tensor]:
-        """Return the ranks (T - 1) of the selected words, from 1, for each of READINGS."""
-        ids = [self._source.index(token) for token in source]
-        slots = min(self._lengths.predict(len(ids)) + 1, self._most)  # with `</s>`
-        candidates, _ = self._candidates.batch([ids], slots, self._k)
-        padded = torch.tensor([[*ids, self._source.eos()]], device=self._device)
-        first, edges = self._scorer(candidates, self._encoder(padded, None), None)
-        length = torch.tensor([slots], device=self._device)
-        selected = viterbi(first, edges, length, length).words[0]  # (T - 1)
-        return selected_ranks(first[0], edges[0], selected)
+def _ranks(lattice: Lattice) -> dict[str, Tensor]:
+    return selected_ranks(lattice.first, lattice.edges, lattice.selected)
 
 
 def selected_ranks(first: Tensor, edges: Tensor, selected: Tensor) -> dict[str, Tensor]:
@@ -137,7 +109,4 @@ def selected_ranks(first: Tensor, edges: Tensor, selected: Tensor) -> dict[str, 
     }
 
 
-def _candidates(system: "System") -> Candidates:
-    assert system.assets is not None  # the workflow gives them to every system of this family
-    words = system.source.symbols, system.target.symbols
-    return Candidates(open_tables(system.assets / "tables", *words), system.device)
+STATISTICS: dict[str, Statistic] = {"recall": recall, "ranks": ranks, "lattices": lattices}

@@ -14,6 +14,7 @@ from fastdecode.config.read import Architecture
 from fastdecode.decode import System
 from fastdecode.families.lattice import statistics
 from fastdecode.families.lattice.model import LatticeModel
+from fastdecode.families.lattice.sentence import candidates_of
 from fastdecode.families.lattice.statistics import ranks, recall, selected_ranks
 from fastdecode.families.lattice.tables import build
 from fastdecode.families.lattice.vocabulary import SPECIAL
@@ -151,7 +152,7 @@ def test_ranks_are_those_of_the_words_that_the_decoder_writes(
     system = system_of(small, tmp_path)
     sources = [tokens(4, 5), tokens(5, 4, 6, 4), tokens(7), [], tokens(5, 5, 5)]
     seen: list[tuple[Tensor, Tensor, list[str]]] = []
-    lattices = statistics._Lattices(system, 5)
+    table = candidates_of(system)
 
     def watched(first: Tensor, edges: Tensor, selected: Tensor) -> dict[str, Tensor]:
         seen.append((first, edges, selected.tolist()))
@@ -169,7 +170,7 @@ def test_ranks_are_those_of_the_words_that_the_decoder_writes(
     for source, (first, edges, selected) in zip(filled, seen, strict=True):
         (written,) = decode([source])
         ids = [system.source.index(token) for token in source]
-        candidates, _ = lattices._candidates.single(ids, len(selected), 5)
+        candidates, _ = table.single(ids, len(selected), 5)
         words = [int(candidates[slot, word]) for slot, word in enumerate(selected)]
         assert written.tokens == [system.target[word] for word in words]
         for reading, values in naive_ranks(first, edges, selected).items():
