@@ -82,8 +82,9 @@ def test_types(repository: Path) -> None:
     assert_python_good(repository, "mypy", "--cache-dir", str(MYPY), "-p", room)
 
 
-def test_its_own_tests_pass(repository: Path) -> None:
-    assert_python_good(repository, "pytest", "-p", "no:cacheprovider", FOLDERS[1])
+def test_its_own_tests_pass_and_its_run_is_valid(repository: Path) -> None:
+    files = (FOLDERS[1], "tests/config/test_runs.py")
+    assert_python_good(repository, "pytest", "-p", "no:cacheprovider", "-k", FAMILY, *files)
 
 
 def test_it_trains_and_stands_in_every_table(repository: Path, workplace: Workplace) -> None:
