@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo plan benchmark test test-cluster lint format generated api clean help
+.PHONY: demo plan benchmark family test test-cluster lint format generated api clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -31,6 +31,19 @@ plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/run
 
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark
+
+PLACES = fastdecode/families/$(NAME) tests/families/$(NAME) config/systems/$(NAME).yaml config/runs/$(NAME).yaml
+family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
+	@case "$(NAME)" in ''|[!a-z]*|*[!a-z0-9_]*) \
+		echo "error: NAME=$(NAME): small letters, digits and _, such as: make family NAME=mine" >&2; exit 1;; esac
+	@for place in $(PLACES); do if [ -e $$place ]; then \
+		echo "error: $$place is there already: choose another NAME" >&2; exit 1; fi; done
+	@cp -r docs/template/room fastdecode/families/$(NAME)
+	@cp -r docs/template/tests tests/families/$(NAME)
+	@cp docs/template/rows.yaml config/systems/$(NAME).yaml
+	@cp docs/template/run.yaml config/runs/$(NAME).yaml
+	@find $(PLACES) -type f -exec sed -i 's/template/$(NAME)/g' {} +
+	@echo "wrote $(PLACES)"
 
 test: $(READY)  ## install and run the tests
 	$(BIN)/python -m pytest --durations=25

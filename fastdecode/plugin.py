@@ -9,12 +9,10 @@ import argparse
 import numpy as np
 import torch
 
-import fastdecode.families.aggressive.plugin
-import fastdecode.families.bidirectional.plugin
-import fastdecode.families.dag.plugin
-import fastdecode.families.lattice.plugin
-import fastdecode.families.parallel.plugin
 import fastdecode.train.task  # noqa: F401
+from fastdecode.families import register
+
+register()
 
 torch.serialization.add_safe_globals(
     [

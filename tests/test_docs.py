@@ -43,6 +43,17 @@ def test_the_own_corpus_of_the_how_to_is_a_valid_run(tmp_path: Path) -> None:
     assert "lattice-k64-optimised" in config.decoders_of("transformer-big/lattice")
 
 
+def test_the_own_decoders_of_the_how_to_are_a_valid_run(tmp_path: Path) -> None:
+    rows, run = BLOCK.findall((ROOT / "docs/add-a-decoder.md").read_text(encoding="utf-8"))
+    (tmp_path / "systems").mkdir()
+    (tmp_path / "systems/parallel.yaml").write_text(rows)
+    values = merge(read_yaml(CONFIG / "config.yaml"), yaml.safe_load(run))
+    config = Configuration(values | {"definitions": str(tmp_path)}, CONFIG)
+    fast = "nat-9-lengths-optimised"
+    assert config.decoders_of("raw/nat") == ["nat-9-lengths", fast]
+    assert config.twin(fast, "raw/nat") == "nat-9-lengths"
+
+
 def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
     (block,) = BLOCK.findall((ROOT / "docs/reproduce-a-figure.md").read_text(encoding="utf-8"))
     runs = (read_yaml(CONFIG / name) for name in ("config.yaml", "runs/toy-dag.yaml"))

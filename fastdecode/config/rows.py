@@ -143,6 +143,16 @@ class System(Row):
         """Other systems that its statistics are measured with: same dataset, target and seed."""
         return ()
 
+    @property
+    def slots(self) -> float:
+        """How many slots its decoder computes for a token, for the plan of a run."""
+        return 1.0
+
+    @property
+    def glances(self) -> bool:
+        """Whether a training step has a pass without gradients first, for the plan of a run."""
+        return False
+
 
 class Ensemble(Row):
     """Several seeds of one system that distil together."""
@@ -193,6 +203,13 @@ class DecoderRow(Row):
         By default a decoder fits all systems of its families.
         """
         return True
+
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """Return (decoder passes, rows of tokens in each) of `tokens`, for the plan of a run.
+
+        By default all are written at once.
+        """
+        return 1.0, tokens
 
     @property
     def exact(self) -> bool:

@@ -17,6 +17,7 @@ sentence.
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import nearest
@@ -26,7 +27,7 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     from fastdecode.measure.statistic import Statistic
 
-FAMILIES = ("aggressive", "autoregressive", "bidirectional", "dag", "lattice", "parallel")
+FAMILIES = tuple(sorted(room.name for room in iter_modules(__path__) if room.ispkg))
 
 
 def decoder_row(family: str) -> type[DecoderRow]:
@@ -53,6 +54,13 @@ def assets(family: str) -> Assets | None:
     """Return what the family's systems need to be trained: a folder of the target, its files."""
     found: Assets | None = getattr(_rows(family), "ASSETS", None)
     return found
+
+
+def register() -> None:
+    """Import what the families register with fairseq."""
+    for family in FAMILIES:
+        if find_spec(f"{__name__}.{family}.plugin"):
+            import_module(f"{__name__}.{family}.plugin")
 
 
 def statistics(family: str) -> tuple[str, ...]:

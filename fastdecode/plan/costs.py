@@ -9,7 +9,6 @@ cores (docs/measurements/plan); everything else takes a time for its start and o
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from fastdecode.config.devices import Device
 from fastdecode.config.read import Configuration, Model
@@ -100,22 +99,9 @@ class Costs:
         size = self._config.architecture(dataset, system)
         return size.encoder_layers, size.decoder_layers
 
-    def slots(self, system: str) -> float:
-        """Return how many slots its decoder computes for a token of the target."""
-        row = self._config.systems[system]
-        options: dict[str, Any] = row.model_dump()
-        upsample = options.get("upsample") or 2 if "ctc" in str(options.get("kind")) else 1
-        return float(options.get("factor", upsample))
-
-    def _glances(self, system: str) -> bool:
-        options = self._config.systems[system].model_dump()
-        family = self._config.family_of[system]
-        shown = options.get("glancing", "adaptive") != "none" if family == "dag" else False
-        drafts = family == "aggressive" and options.get("kind") == "drafter"
-        return shown or drafts or "glat" in str(options.get("kind"))
-
     def _training(self, job: Job) -> Cost:
         model = _model(job)
+        row = self._config.systems[model.system]
         settings = self._config.training(model.dataset, model.system)
         size = self._sizes.of(model.dataset, "train")
         tokens = size.lines * size.pieces
@@ -123,8 +109,8 @@ class Costs:
         updates = tokens * (settings.max_epochs or 1e9) / (0.9 * batch)  # batches are not full
         updates = min(updates, settings.max_updates or updates)
         encoder, decoder, words = self.weights(model.dataset, model.system)
-        operations = 6 * 0.9 * batch * (encoder + self.slots(model.system) * (decoder + words))
-        operations *= GLANCING if self._glances(model.system) else 1
+        operations = 6 * 0.9 * batch * (encoder + row.slots * (decoder + words))
+        operations *= GLANCING if row.glances else 1
         update = operations / (TRAINING * self._machine.throughput)
         layers = sum(self._layers(model.dataset, model.system))
         update += layers * self._machine.device.overhead * settings.accumulate
@@ -136,23 +122,11 @@ class Costs:
             weights * (3 * TRAINED_BYTES + settings.average * WEIGHT_BYTES),
         )
 
-    def _passes(self, dataset: str, decoder: str, pieces: float) -> tuple[float, float]:
-        """Return (decoder passes of a sentence, rows in each) of a decoder row."""
-        family = self._config.family_of[decoder]
-        row: dict[str, Any] = self._config.decoders[decoder].model_dump()
-        if family == "autoregressive":
-            return pieces, float(row["beam"])
-        if family == "bidirectional":
-            return pieces / 2 + 1, 2.0 * row["beam"]
-        if family == "aggressive":
-            return 2 + pieces / 4, pieces / 2  # about four tokens accepted at a time
-        return float(row.get("iterations") or 1), pieces  # all at once
-
     def _sentence(self, model: Model, decoder: str, size: Size, share: float) -> float:
         """Return the seconds of a sentence, of which the multiplications reach `share`."""
         encoder, layers = self._layers(model.dataset, model.system)
         of_encoder, of_decoder, words = self.weights(model.dataset, model.system)
-        passes, rows = self._passes(model.dataset, decoder, size.pieces)
+        passes, rows = self._config.decoders[decoder].passes(size.pieces)
         operations = 2 * (size.pieces * of_encoder + passes * rows * (of_decoder + words))
         fixed = self._machine.device.step * (encoder + passes * layers) if share == SINGLE else 0.0
         return fixed + operations / (share * self._machine.throughput)

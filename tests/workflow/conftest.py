@@ -40,6 +40,8 @@ def write(path: Path, text: str) -> None:
 class Workplace:
     """A folder with a micro corpus and the rows that describe it."""
 
+    root = ROOT  # of the repository whose workflow runs
+
     def __init__(self, folder: Path):
         self.folder = folder
         for split, size in SIZES.items():
@@ -91,7 +93,7 @@ class Workplace:
     def command(self, *targets: str) -> list[str]:
         """Return the call of snakemake for this folder."""
         return [
-            *(sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile")),
+            *(sys.executable, "-m", "snakemake", "-s", str(self.root / "Snakefile")),
             *("--directory", str(self.folder), "--cores", "2"),
             *("--configfile", str(self.folder / "run.yaml"), "--", *targets),
         ]
@@ -100,8 +102,8 @@ class Workplace:
         """Run snakemake to its end; its output and errors are in stdout."""
         return subprocess.run(
             self.command(*targets),
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

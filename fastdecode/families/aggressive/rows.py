@@ -62,6 +62,11 @@ class System(AnySystem):
         """The verifier."""
         return (self.verifier,) if self.verifier else ()
 
+    @property
+    def glances(self) -> bool:
+        """A drafter does."""
+        return self.kind == "drafter"
+
 
 class Decoder(DecoderRow):
     """Drafts that are verified."""
@@ -119,6 +124,10 @@ class Decoder(DecoderRow):
     def twin_key(self) -> dict[str, object]:
         """All but the engine and how encoders run, which change no token."""
         return self.model_dump(exclude={"engine", "encoders"})
+
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """About four tokens are accepted at a time."""
+        return 2 + tokens / 4, tokens / 2
 
     @property
     def families(self) -> tuple[str, ...]:

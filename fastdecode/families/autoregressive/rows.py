@@ -39,6 +39,10 @@ class Decoder(DecoderRow):
             raise ValueError(f"int8 needs engine: ctranslate2, not {self.engine}")
         return self
 
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """A pass for every token."""
+        return tokens, float(self.beam)
+
     @property
     def exact(self) -> bool:
         """CTranslate2 holds a whole batch to one length only."""

@@ -48,6 +48,10 @@ class Decoder(DecoderRow):
     min_len: MinLength = 1
     engine: Engine = "eager"
 
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """A pass for every pair."""
+        return tokens / 2 + 1, 2.0 * self.beam
+
     @property
     def exact(self) -> bool:
         """Both engines can."""

@@ -43,6 +43,16 @@ class System(AnySystem):
         False, description="divide a sentence's loss by its target's length (the authors' code)"
     )
 
+    @property
+    def slots(self) -> float:
+        """A vertex is one."""
+        return self.factor
+
+    @property
+    def glances(self) -> bool:
+        """Unless it is turned off."""
+        return self.glancing != "none"
+
 
 class Decoder(DecoderRow):
     """Search through a graph."""

@@ -45,6 +45,16 @@ class System(AnySystem):
             raise ValueError(f"glance is for kind: glat and ctc-glat, not {self.kind}")
         return self
 
+    @property
+    def slots(self) -> float:
+        """Those of the source, for CTC."""
+        return float(self.upsample or 2) if "ctc" in self.kind else 1.0
+
+    @property
+    def glances(self) -> bool:
+        """The kinds that are called so do."""
+        return "glat" in self.kind
+
 
 class Decoder(DecoderRow):
     """The likeliest word of every slot, in one pass or a few."""
@@ -74,6 +84,10 @@ class Decoder(DecoderRow):
         if self.length_beam > 1 and self.search == "ctc":
             raise ValueError("length_beam is not for search: ctc, which predicts no length")
         return self
+
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """All at once, as often as there are iterations."""
+        return float(self.iterations or 1), tokens
 
     def fits(self, system: AnySystem) -> bool:
         """Tell whether the system learned what this search looks for."""
