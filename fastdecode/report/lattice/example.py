@@ -83,7 +83,7 @@ def _lattice(panel: Axes, points: pd.DataFrame) -> None:
     for word in words.to_dict("records"):
         best = word["y"] == 0 and selected.get(word["x"]) == word["label"]
         panel.text(
-            *(word["x"], int(word["panel"]), f"{word['label']}\n−{word['y']:.1f}"),
+            *(word["x"], int(word["panel"]), f"{word['label']}\n{_nats(word['y'])}"),
             ha="center",
             va="center",
             size=size,
@@ -105,3 +105,7 @@ def _lattice(panel: Axes, points: pd.DataFrame) -> None:
     ]
     what = f"{points['dataset'].iloc[0]}, nats behind the best path"
     panel.set_title("\n".join([what, *texts]), fontsize="small", loc="left")
+
+
+def _nats(behind: float) -> str:
+    return f"−{behind:.1f}" if behind >= 0.05 else "0"
