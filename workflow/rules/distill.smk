@@ -21,6 +21,7 @@ rule distill_shard:
         source=f"{RESULTS}/{{dataset}}/bpe/train.source.gz",
     output:
         temp(f"{RESULTS}/{{dataset}}/{{target}}/shards/{{shard}}of{{shards}}.gz"),
+    priority: 1  # students wait for all of them, and raw models for none
     wildcard_constraints:
         shard=r"\d+",
         shards=r"\d+",
