@@ -65,3 +65,8 @@ def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
         for decoder in config.decoders_of(entry)
     }
     assert {row["ours"] for row in figure.rows.values()} <= trained
+
+
+def test_the_keys_stand_in_the_readme_once() -> None:
+    text = (CONFIG / "README.md").read_text(encoding="utf-8")
+    assert text.count("## Every key\n") == text.count("<!-- from here on written") == 1

@@ -1,12 +1,12 @@
 """The jobs of a run, as Snakemake lists them: finished ones too."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fastdecode.errors import UserError
+from fastdecode.files import read_json
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _taken(outputs: Sequence[Any], persistence: Any) -> float | None:
     """Return a finished job's seconds; of a training that was killed, those before as well."""
     training = next((Path(path) for path in outputs if Path(path).name == "train.json"), None)
     if training:
-        seconds = json.loads(training.read_text()).get("seconds")
+        seconds = read_json(training).get("seconds")
         return float(seconds) if seconds else None  # untrained models have none
     record = persistence.metadata(outputs[0])
     if record is None or record.starttime is None or record.endtime is None:
