@@ -21,10 +21,10 @@ rule distill_shard:
         source=f"{RESULTS}/{{dataset}}/bpe/train.source.gz",
     output:
         temp(f"{RESULTS}/{{dataset}}/{{target}}/shards/{{shard}}of{{shards}}.gz"),
-    priority: 1  # students wait for all of them, and raw models for none
     wildcard_constraints:
         shard=r"\d+",
         shards=r"\d+",
+    priority: 1  # students wait for all of them, and raw models for none
     resources:
         mem_mb=growing(8000, 10),
         runtime=growing(60, 1),
