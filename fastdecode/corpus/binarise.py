@@ -37,7 +37,8 @@ def binarise(
     Raises UserError on empty text, sides of unequal length, missing dictionaries, and if
     fairseq-preprocess fails: its words are then in `<out>.log`.
     """
-    command = [sys.executable, "-m", "fairseq_cli.preprocess", "--workers", str(processes)]
+    programs = [sys.executable, "-m", "fastdecode.programs"]
+    command = [*programs, "preprocess", "--workers", str(processes)]
     command += ["--source-lang", source, "--target-lang", target]
     if dictionaries:
         for option, language in (("--srcdict", source), ("--tgtdict", target)):

@@ -112,7 +112,7 @@ def launcher(processes: int, nodes: int = 1, threads: int = 1) -> list[str]:
     every process is given CPUs for its `threads`.
     """
     if processes == 1:
-        return [sys.executable, "-m", "fairseq_cli.train"]
+        return [sys.executable, "-m", "fastdecode.programs", "train"]
     torchrun = [
         *(sys.executable, "-m", "torch.distributed.run"),
         *("--nproc-per-node", str(processes // nodes)),

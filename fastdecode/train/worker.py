@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 
+from fastdecode import programs
+
 
 def die_with_parent() -> None:
     """Have the kernel end this process when the one that started it is killed (Linux)."""
@@ -19,13 +21,12 @@ def die_with_parent() -> None:
 def main() -> None:
     """Run fairseq-train as the process that torchrun's environment says."""
     die_with_parent()
-    from fairseq_cli.train import cli_main
-
+    sys.argv.insert(1, "train")
     sys.argv += [
         *("--distributed-init-method", "env://", "--distributed-no-spawn"),
         *("--distributed-rank", os.environ["RANK"], "--device-id", os.environ["LOCAL_RANK"]),
     ]
-    cli_main()
+    programs.main()
 
 
 if __name__ == "__main__":

@@ -33,8 +33,9 @@ def understood(
     launch = launcher(1)
     command = fairseq_train(launch, job.arguments(), data, "de", "en", Path("/out/work"))
     assert all(isinstance(word, str) for word in command)
-    python, module, script, *words = command
-    assert Path(python).is_file() and (module, script) == ("-m", "fairseq_cli.train")
+    python, *program = launch
+    assert Path(python).is_file() and program == ["-m", "fastdecode.programs", "train"]
+    words = command[len(launch) :]
     parser = options.get_training_parser()
     return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, words))
 
