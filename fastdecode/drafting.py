@@ -98,12 +98,28 @@ class Sentences:
         self._tokens, self._pad = tokens, pad
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
-        """See Drafts: what stands at the next places, whatever stood before them."""
+        """See Drafts: what the draft has behind the word that the translation has come to."""
         tokens = torch.cat(
             [self._tokens, self._tokens.new_full((len(self._tokens), 1), self._pad)], 1
         )
-        places = prefixes.lengths[:, None] + torch.arange(most, device=tokens.device)
+        places = self._behind(prefixes) + torch.arange(most, device=tokens.device)
         return tokens.gather(1, places.clamp(max=tokens.shape[1] - 1))
+
+    def _behind(self, prefixes: Prefixes) -> Tensor:
+        """Return where in the draft each translation goes on, (R, 1).
+
+        That is behind the last word of the translation, where the draft has it nearest to the same
+        place, rather later than earlier: a verifier that took another word has often only left one
+        out, or put one in. Where the draft lacks it, it goes on at the same place.
+        """
+        lengths = prefixes.lengths[:, None]  # (R, 1)
+        last = prefixes.tokens.gather(1, (lengths - 1).clamp(min=0))
+        late = torch.arange(1, self._tokens.shape[1] + 1, device=lengths.device) - lengths  # (R, T)
+        far = 2 * late.abs() - (late > 0).long()
+        nowhere = 2 * (self._tokens.shape[1] + prefixes.longest)
+        far = far.masked_fill((self._tokens != last) | (lengths == 0), nowhere)
+        nearest, place = far.min(1, keepdim=True)
+        return torch.where(nearest < nowhere, place + 1, lengths)
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts."""

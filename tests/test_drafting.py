@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fastdecode import drafting
 from fastdecode.config.read import Architecture
@@ -28,6 +30,49 @@ def test_the_rest_of_a_sentence_is_proposed_from_any_place_on() -> None:
     assert drafts.propose(prefixes([0, 0]), 0).shape == (2, 0)
     drafts.keep(torch.tensor([1]))
     assert drafts.propose(prefixes([0]), 2).tolist() == [[8, 2]]
+
+
+def behind(draft: list[int], prefix: list[int]) -> int:
+    """Naive twin: where `draft` goes on after `prefix`."""
+    if not prefix or prefix[-1] not in draft:
+        return len(prefix)
+    places = [place for place, word in enumerate(draft) if word == prefix[-1]]
+    return 1 + min(places, key=lambda place: (abs(place + 1 - len(prefix)), -place))
+
+
+@pytest.mark.parametrize(
+    ("prefix", "rest"),
+    [
+        ([5, 6], [7, 8, 6, 2]),  # as drafted
+        ([5, 7], [8, 6, 2]),  # without a word
+        ([5, 9, 6], [7, 8, 6, 2]),  # with one more
+        ([9, 9, 9, 6], [2]),  # the later of two that are as near
+        ([5, 9], [7, 8, 6, 2]),  # another word: on at the same place
+    ],
+)
+def test_a_draft_goes_on_behind_the_last_word(prefix: list[int], rest: list[int]) -> None:
+    draft = [5, 6, 7, 8, 6, 2]
+    proposed = Sentences(torch.tensor([draft]), PAD).propose(
+        Prefixes(torch.tensor([prefix]), torch.tensor([len(prefix)]), len(prefix)), len(rest)
+    )
+    assert proposed.tolist() == [rest]
+
+
+SENTENCE = st.lists(st.integers(5, 9), max_size=7)
+
+
+@given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=4))
+def test_every_row_goes_on_as_by_the_naive_twin(rows: list[tuple[list[int], list[int]]]) -> None:
+    width = max(len(draft) for draft, _ in rows) + 1
+    drafts = torch.tensor([[*draft, 2] + [PAD] * (width - len(draft) - 1) for draft, _ in rows])
+    lengths = [len(prefix) for _, prefix in rows]
+    padded = torch.tensor([prefix + [0] * (max(lengths) + 1 - len(prefix)) for _, prefix in rows])
+    proposed = Sentences(drafts, PAD).propose(
+        Prefixes(padded, torch.tensor(lengths), max(lengths)), 3
+    )
+    for row, (draft, prefix) in zip(proposed.tolist(), rows, strict=True):
+        start = behind([*draft, 2], prefix)
+        assert row == ([*draft, 2] + [PAD] * 20)[start : start + 3]
 
 
 def test_prefixes_that_stay() -> None:

@@ -289,4 +289,8 @@ def test_lossless_decoders_repeat_the_greedy_search_of_their_verifier() -> None:
     ):
         assert repeated(decoder, system) == greedy, decoder
     assert repeated("gad-strict", "gad-big") == "transformer-big/transformer-big/greedy"
+    config = read(CONFIG / "runs/toy-drafters.yaml")
+    dataset = config.run.datasets[0]
+    assert repeated("lattice-strict", "lattice") == greedy
+    assert repeated("dag-strict", "dag") == greedy and not repeated("dag-pp", "dag")
     assert repeated("gad-pp", "gad") is repeated("gad-draft-only", "gad") is None
