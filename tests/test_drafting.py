@@ -43,15 +43,15 @@ def behind(draft: list[int], prefix: list[int]) -> int:
 @pytest.mark.parametrize(
     ("prefix", "rest"),
     [
-        ([5, 6], [7, 8, 6, 2]),  # as drafted
-        ([5, 7], [8, 6, 2]),  # without a word
-        ([5, 9, 6], [7, 8, 6, 2]),  # with one more
-        ([9, 9, 9, 6], [2]),  # the later of two that are as near
-        ([5, 9], [7, 8, 6, 2]),  # another word: on at the same place
+        ([5, 6], [7, 6, 8, 2]),  # as drafted
+        ([5, 7], [6, 8, 2]),  # without a word
+        ([9, 5], [6, 7, 6, 8, 2]),  # with one more
+        ([5, 9, 6], [8, 2]),  # the later of two that are as near
+        ([5, 9], [7, 6, 8, 2]),  # another word: on at the same place
     ],
 )
 def test_a_draft_goes_on_behind_the_last_word(prefix: list[int], rest: list[int]) -> None:
-    draft = [5, 6, 7, 8, 6, 2]
+    draft = [5, 6, 7, 6, 8, 2]
     proposed = Sentences(torch.tensor([draft]), PAD).propose(
         Prefixes(torch.tensor([prefix]), torch.tensor([len(prefix)]), len(prefix)), len(rest)
     )
