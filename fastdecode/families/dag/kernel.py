@@ -1,0 +1,202 @@
+"""The loops over a target's tokens as one Triton kernel each, for GPUs.
+
+A step of such a loop is a product of a vector and a matrix, small enough that on a GPU its launch
+takes longer than the work. Here one program takes one sentence through all of its steps: what
+paths.py does in M launches and more is one launch. Between two steps a sentence's vector lies in
+the GPU's memory, and a barrier makes all threads of the program see it; nothing is shared between
+programs.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from fastdecode.families.dag.sweep import FORGET, Swept
+
+Pointer = Any  # to the first element of a tensor
+Value = Any  # in a kernel: a number, a block of numbers or a mask
+
+TILE = 8192  # links that a program holds at once: 32 a thread
+WARPS = 8  # of 32 threads, a program
+LEAST_SCALE = tl.constexpr(torch.finfo(torch.float32).tiny)
+LEAST_SHARE = tl.constexpr(FORGET)
+
+
+def sweep(
+    chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor
+) -> Swept:
+    """Return what sweep.sweep returns."""
+    count, sentences, vertices = chances.shape
+    f, g, ahead = (torch.zeros_like(chances) for _ in range(3))
+    scales, scales_back = chances.new_ones(2, count, sentences)
+    found = Swept(f, g, ahead, scales, scales_back)
+    f[0, :, 0] = 1.0
+    scales[0] = chances[0, :, 0]
+    last = lengths - 1, torch.arange(sentences, device=sizes.device), sizes - 1
+    g[last] = 1.0
+    ahead[last] = chances[last]
+    given = (x.contiguous() for x in (chances, edges, allowed, lengths, sizes))
+    _sweep[sentences, 2](*given, *found, count, vertices, **_blocks(vertices))
+    return found
+
+
+def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+    """Return what paths.best_path returns."""
+    sentences, count, vertices = tokens.shape
+    scores = torch.full_like(tokens, float("-inf"), memory_format=torch.contiguous_format)
+    scores[:, 0, 0] = tokens[:, 0, 0]
+    path = (sizes - 1)[:, None].repeat(1, count)
+    path[:, 0] = 0
+    given = (x.contiguous() for x in (tokens, links, lengths, sizes))
+    _best_path[(sentences,)](*given, scores, path, count, vertices, **_blocks(vertices))
+    return path
+
+
+def _blocks(vertices: int) -> dict[str, int]:
+    """Return how a kernel cuts a matrix of links: all columns of a few rows at a time."""
+    columns = triton.next_power_of_2(max(vertices, 16))
+    rows = min(columns, max(1, TILE // columns))
+    return {"ROWS": rows, "COLUMNS": columns, "num_warps": WARPS}
+
+
+@triton.jit  # type: ignore[misc]
+def _sweep(
+    chances: Pointer,  # (M, B, L), like f, g and ahead
+    edges: Pointer,  # (B, L, L)
+    allowed: Pointer,  # (B, M, L)
+    lengths: Pointer,  # (B), like sizes
+    sizes: Pointer,
+    f: Pointer,
+    g: Pointer,
+    ahead: Pointer,
+    scales: Pointer,  # (M, B), like scales_back
+    scales_back: Pointer,
+    count: Value,
+    vertices: Value,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+) -> None:
+    """Sweep one sentence in one direction, without the step that each begins with."""
+    sentence = tl.program_id(0).to(tl.int64)
+    sentences = tl.num_programs(0)
+    length = tl.load(lengths + sentence)
+    room = tl.load(sizes + sentence) - length
+    edges += sentence * vertices * vertices
+    allowed += sentence * count * vertices
+    column = tl.arange(0, COLUMNS)
+    if tl.program_id(1) == 0:
+        for i in range(1, length):
+            here, before = i * sentences + sentence, (i - 1) * sentences + sentence
+            inside = (column >= i) & (column <= i + room)
+            mass = _carry(
+                f + before * vertices, edges, i - 1, room, vertices, inside, ROWS, COLUMNS, True, False
+            )
+            mass *= tl.load(chances + here * vertices + column, inside, 0.0)
+            share, scale = _normalise(mass)
+            tl.store(f + here * vertices + column, share, inside)
+            tl.store(scales + here, scale)
+            tl.debug_barrier()
+    else:
+        for step in range(1, length):
+            i = length - step
+            here, before = i * sentences + sentence, (i - 1) * sentences + sentence
+            inside = (column >= i - 1) & (column <= i - 1 + room)
+            inside &= tl.load(allowed + (i - 1) * vertices + column, inside, 0)
+            mass = _carry(
+                ahead + here * vertices, edges, i, room, vertices, inside, ROWS, COLUMNS, False, False
+            )
+            share, scale = _normalise(tl.where(inside, mass, 0.0))
+            chance = tl.load(chances + before * vertices + column, inside, 0.0)
+            tl.store(g + before * vertices + column, share, inside)
+            tl.store(ahead + before * vertices + column, share * chance, inside)
+            tl.store(scales_back + before, scale)
+            tl.debug_barrier()
+
+
+@triton.jit  # type: ignore[misc]
+def _best_path(
+    tokens: Pointer,  # (B, M, L), like scores
+    links: Pointer,  # (B, L, L)
+    lengths: Pointer,  # (B), like sizes
+    sizes: Pointer,
+    scores: Pointer,
+    path: Pointer,  # (B, M)
+    count: Value,
+    vertices: Value,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+) -> None:
+    """Score all steps of one sentence, and walk back from its last vertex."""
+    sentence = tl.program_id(0).to(tl.int64)
+    length = tl.load(lengths + sentence)
+    size = tl.load(sizes + sentence)
+    room = size - length
+    links += sentence * vertices * vertices
+    tokens += sentence * count * vertices
+    scores += sentence * count * vertices
+    path += sentence * count
+    column = tl.arange(0, COLUMNS)
+    for i in range(1, length):
+        inside = (column >= i) & (column <= i + room)
+        best = _carry(
+            scores + (i - 1) * vertices, links, i - 1, room, vertices, inside, ROWS, COLUMNS, True, True
+        )
+        best += tl.load(tokens + i * vertices + column, inside, float("-inf"))
+        tl.store(scores + i * vertices + column, best, inside)
+        tl.debug_barrier()
+    vertex = size - 1
+    for step in range(1, length):
+        i = length - step
+        tl.store(path + i, vertex)
+        before = (column >= i - 1) & (column < vertex)
+        score = tl.load(scores + (i - 1) * vertices + column, before, float("-inf"))
+        score += tl.load(links + column * vertices + vertex, before, float("-inf"))
+        vertex = tl.argmax(score, 0).to(vertex.dtype)
+
+
+@triton.jit  # type: ignore[misc]
+def _carry(
+    vector: Pointer,  # (L)
+    matrix: Pointer,  # (L, L), of which only what is above the diagonal is read
+    first: Value,
+    room: Value,
+    vertices: Value,
+    inside: Value,  # (COLUMNS), which of the result are wanted
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    FORWARD: tl.constexpr,
+    BEST: tl.constexpr,
+) -> Value:
+    """Return Σ_r vector_r · matrix_r,column over the vertices r from `first` to `first` + `room`.
+
+    Backward it is matrix_column,r, and `BEST` takes the maximum of the sums of both.
+    """
+    nothing = float("-inf") if BEST else 0.0
+    column = tl.arange(0, COLUMNS)[None]
+    found = tl.full((ROWS, COLUMNS), nothing, vector.dtype.element_ty)
+    for begin in range(first, first + room + 1, ROWS):
+        row = (begin + tl.arange(0, ROWS))[:, None]
+        there = row <= first + room
+        value = tl.load(vector + row, there, nothing)
+        if FORWARD:
+            wanted = there & inside[None] & (row < column)
+            link = tl.load(matrix + row * vertices + column, wanted, nothing)
+        else:
+            wanted = there & inside[None] & (column < row)
+            link = tl.load(matrix + column * vertices + row, wanted, nothing)
+        if BEST:
+            found = tl.maximum(found, value + link)
+        else:
+            found += value * link
+    return tl.max(found, 0) if BEST else tl.sum(found, 0)
+
+
+@triton.jit  # type: ignore[misc]
+def _normalise(mass: Value) -> Value:
+    """Return a block over its sum, and the sum; see sweep.normalise."""
+    scale = tl.sum(mass, 0)
+    share = mass / tl.maximum(scale, LEAST_SCALE)
+    return tl.where(share > LEAST_SHARE, share, 0.0), scale
