@@ -2,12 +2,10 @@
 
 A step of such a loop is a product of a vector and a matrix, small enough that on a GPU its launch
 takes longer than the work. Here one program takes one sentence through all of its steps: what
-paths.py does in M launches and more is one launch. Between two steps a sentence's vector lies in
-the GPU's memory, and a barrier makes all threads of the program see it; nothing is shared between
-programs.
+sweep.py and paths.py do in several launches a step is a single one. Between two steps a sentence's
+vector lies in the GPU's memory, and a barrier makes all threads of the program see it; programs
+share nothing. The sum takes two programs a sentence, one forward and one backward.
 """
-
-from typing import Any
 
 import torch
 import triton
@@ -16,19 +14,14 @@ from torch import Tensor
 
 from fastdecode.families.dag.sweep import FORGET, Swept
 
-Pointer = Any  # to the first element of a tensor
-Value = Any  # in a kernel: a number, a block of numbers or a mask
-
-TILE = 8192  # links that a program holds at once: 32 a thread
+TILE = 4096  # links that a program holds at once: 16 a thread
 WARPS = 8  # of 32 threads, a program
 LEAST_SCALE = tl.constexpr(torch.finfo(torch.float32).tiny)
 LEAST_SHARE = tl.constexpr(FORGET)
 
 
-def sweep(
-    chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor
-) -> Swept:
-    """Return what sweep.sweep returns."""
+def sweep(chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor) -> Swept:
+    """Return what sweep.sweep does, given the same."""
     count, sentences, vertices = chances.shape
     f, g, ahead = (torch.zeros_like(chances) for _ in range(3))
     scales, scales_back = chances.new_ones(2, count, sentences)
@@ -44,12 +37,11 @@ def sweep(
 
 
 def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
-    """Return what paths.best_path returns."""
+    """Return what paths.best_path does, given the same."""
     sentences, count, vertices = tokens.shape
     scores = torch.full_like(tokens, float("-inf"), memory_format=torch.contiguous_format)
     scores[:, 0, 0] = tokens[:, 0, 0]
     path = (sizes - 1)[:, None].repeat(1, count)
-    path[:, 0] = 0
     given = (x.contiguous() for x in (tokens, links, lengths, sizes))
     _best_path[(sentences,)](*given, scores, path, count, vertices, **_blocks(vertices))
     return path
@@ -64,26 +56,26 @@ def _blocks(vertices: int) -> dict[str, int]:
 
 @triton.jit  # type: ignore[misc]
 def _sweep(
-    chances: Pointer,  # (M, B, L), like f, g and ahead
-    edges: Pointer,  # (B, L, L)
-    allowed: Pointer,  # (B, M, L)
-    lengths: Pointer,  # (B), like sizes
-    sizes: Pointer,
-    f: Pointer,
-    g: Pointer,
-    ahead: Pointer,
-    scales: Pointer,  # (M, B), like scales_back
-    scales_back: Pointer,
-    count: Value,
-    vertices: Value,
+    chances: tl.tensor,  # (M, B, L), like f, g and ahead
+    edges: tl.tensor,  # (B, L, L)
+    allowed: tl.tensor,  # (B, M, L)
+    lengths: tl.tensor,  # (B), like sizes
+    sizes: tl.tensor,
+    f: tl.tensor,
+    g: tl.tensor,
+    ahead: tl.tensor,
+    scales: tl.tensor,  # (M, B), like scales_back
+    scales_back: tl.tensor,
+    count: tl.tensor,
+    vertices: tl.tensor,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ) -> None:
-    """Sweep one sentence in one direction, without the step that each begins with."""
+    """Sweep one sentence in one direction from where it begins: a tile of links after the other."""
     sentence = tl.program_id(0).to(tl.int64)
     sentences = tl.num_programs(0)
-    length = tl.load(lengths + sentence)
-    room = tl.load(sizes + sentence) - length
+    length = tl.load(lengths + sentence).to(tl.int32)
+    room = tl.load(sizes + sentence).to(tl.int32) - length
     edges += sentence * vertices * vertices
     allowed += sentence * count * vertices
     column = tl.arange(0, COLUMNS)
@@ -92,7 +84,16 @@ def _sweep(
             here, before = i * sentences + sentence, (i - 1) * sentences + sentence
             inside = (column >= i) & (column <= i + room)
             mass = _carry(
-                f + before * vertices, edges, i - 1, room, vertices, inside, ROWS, COLUMNS, True, False
+                f + before * vertices,
+                edges,
+                i - 1,
+                room,
+                vertices,
+                inside,
+                ROWS,
+                COLUMNS,
+                True,
+                False,
             )
             mass *= tl.load(chances + here * vertices + column, inside, 0.0)
             share, scale = _normalise(mass)
@@ -106,7 +107,16 @@ def _sweep(
             inside = (column >= i - 1) & (column <= i - 1 + room)
             inside &= tl.load(allowed + (i - 1) * vertices + column, inside, 0)
             mass = _carry(
-                ahead + here * vertices, edges, i, room, vertices, inside, ROWS, COLUMNS, False, False
+                ahead + here * vertices,
+                edges,
+                i,
+                room,
+                vertices,
+                inside,
+                ROWS,
+                COLUMNS,
+                False,
+                False,
             )
             share, scale = _normalise(tl.where(inside, mass, 0.0))
             chance = tl.load(chances + before * vertices + column, inside, 0.0)
@@ -118,21 +128,21 @@ def _sweep(
 
 @triton.jit  # type: ignore[misc]
 def _best_path(
-    tokens: Pointer,  # (B, M, L), like scores
-    links: Pointer,  # (B, L, L)
-    lengths: Pointer,  # (B), like sizes
-    sizes: Pointer,
-    scores: Pointer,
-    path: Pointer,  # (B, M)
-    count: Value,
-    vertices: Value,
+    tokens: tl.tensor,  # (B, M, L), like scores
+    links: tl.tensor,  # (B, L, L)
+    lengths: tl.tensor,  # (B), like sizes
+    sizes: tl.tensor,
+    scores: tl.tensor,
+    path: tl.tensor,  # (B, M)
+    count: tl.tensor,
+    vertices: tl.tensor,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ) -> None:
     """Score all steps of one sentence, and walk back from its last vertex."""
     sentence = tl.program_id(0).to(tl.int64)
-    length = tl.load(lengths + sentence)
-    size = tl.load(sizes + sentence)
+    length = tl.load(lengths + sentence).to(tl.int32)
+    size = tl.load(sizes + sentence).to(tl.int32)
     room = size - length
     links += sentence * vertices * vertices
     tokens += sentence * count * vertices
@@ -142,7 +152,16 @@ def _best_path(
     for i in range(1, length):
         inside = (column >= i) & (column <= i + room)
         best = _carry(
-            scores + (i - 1) * vertices, links, i - 1, room, vertices, inside, ROWS, COLUMNS, True, True
+            scores + (i - 1) * vertices,
+            links,
+            i - 1,
+            room,
+            vertices,
+            inside,
+            ROWS,
+            COLUMNS,
+            True,
+            True,
         )
         best += tl.load(tokens + i * vertices + column, inside, float("-inf"))
         tl.store(scores + i * vertices + column, best, inside)
@@ -154,22 +173,23 @@ def _best_path(
         before = (column >= i - 1) & (column < vertex)
         score = tl.load(scores + (i - 1) * vertices + column, before, float("-inf"))
         score += tl.load(links + column * vertices + vertex, before, float("-inf"))
-        vertex = tl.argmax(score, 0).to(vertex.dtype)
+        vertex = tl.argmax(score, 0)
+    tl.store(path, vertex)
 
 
 @triton.jit  # type: ignore[misc]
 def _carry(
-    vector: Pointer,  # (L)
-    matrix: Pointer,  # (L, L), of which only what is above the diagonal is read
-    first: Value,
-    room: Value,
-    vertices: Value,
-    inside: Value,  # (COLUMNS), which of the result are wanted
+    vector: tl.tensor,  # (L)
+    matrix: tl.tensor,  # (L, L), of which only what is above the diagonal is read
+    first: tl.tensor,
+    room: tl.tensor,
+    vertices: tl.tensor,
+    inside: tl.tensor,  # (COLUMNS), which of the result are wanted
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     FORWARD: tl.constexpr,
     BEST: tl.constexpr,
-) -> Value:
+) -> tl.tensor:
     """Return Σ_r vector_r · matrix_r,column over the vertices r from `first` to `first` + `room`.
 
     Backward it is matrix_column,r, and `BEST` takes the maximum of the sums of both.
@@ -195,7 +215,7 @@ def _carry(
 
 
 @triton.jit  # type: ignore[misc]
-def _normalise(mass: Value) -> Value:
+def _normalise(mass: tl.tensor) -> tl.tensor:
     """Return a block over its sum, and the sum; see sweep.normalise."""
     scale = tl.sum(mass, 0)
     share = mass / tl.maximum(scale, LEAST_SCALE)

@@ -26,9 +26,7 @@ class Swept(NamedTuple):
 Sweep = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Swept]
 
 
-def sweep(
-    chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor
-) -> Swept:
+def sweep(chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor) -> Swept:
     """Sum forward and backward, a product a step.
 
     `chances` (M, B, L) are P_i, 0 where a token is not `allowed` (B, M, L) to stand, `edges`
