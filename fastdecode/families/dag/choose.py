@@ -27,7 +27,7 @@ Work = Callable[[], object]
 
 def gpu_seconds(work: Work) -> float:
     """Return the median time of `work` on the current GPU, the waiting for launches included."""
-    found = []
+    found: list[float] = []
     for _ in range(REPEATS):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
@@ -38,9 +38,15 @@ def gpu_seconds(work: Work) -> float:
     return median(found)
 
 
+@cache
+def has_triton() -> bool:
+    """Return whether Triton is installed, without importing it."""
+    return find_spec("triton") is not None
+
+
 def takes_kernels(tensor: Tensor) -> bool:
     """Return whether a kernel could take `tensor`: on a GPU, where there is Triton."""
-    return tensor.is_cuda and _has_triton()
+    return tensor.is_cuda and has_triton()
 
 
 @dataclass
@@ -118,8 +124,3 @@ def difference(expected: Result, found: Result) -> float:
         apart = ((a - b).abs() / a.abs().clamp(min=1.0)).where(a != b, 0.0)  # infinities may agree
         worst = max(worst, float(apart.nan_to_num(nan=inf, posinf=inf).max()))
     return worst
-
-
-@cache
-def _has_triton() -> bool:
-    return find_spec("triton") is not None

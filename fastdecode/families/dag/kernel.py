@@ -54,7 +54,7 @@ def _blocks(vertices: int) -> dict[str, int]:
     return {"ROWS": rows, "COLUMNS": columns, "num_warps": WARPS}
 
 
-@triton.jit  # type: ignore[misc]
+@triton.jit  # type: ignore[untyped-decorator]
 def _sweep(
     chances: tl.tensor,  # (M, B, L), like f, g and ahead
     edges: tl.tensor,  # (B, L, L)
@@ -71,7 +71,7 @@ def _sweep(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ) -> None:
-    """Sweep one sentence in one direction from where it begins: a tile of links after the other."""
+    """Sweep one sentence in one direction, from the vertex where that begins."""
     sentence = tl.program_id(0).to(tl.int64)
     sentences = tl.num_programs(0)
     length = tl.load(lengths + sentence).to(tl.int32)
@@ -83,41 +83,23 @@ def _sweep(
         for i in range(1, length):
             here, before = i * sentences + sentence, (i - 1) * sentences + sentence
             inside = (column >= i) & (column <= i + room)
+            previous = f + before * vertices
             mass = _carry(
-                f + before * vertices,
-                edges,
-                i - 1,
-                room,
-                vertices,
-                inside,
-                ROWS,
-                COLUMNS,
-                True,
-                False,
+                previous, edges, i - 1, room, vertices, inside, ROWS, COLUMNS, FORWARD=True
             )
             mass *= tl.load(chances + here * vertices + column, inside, 0.0)
             share, scale = _normalise(mass)
             tl.store(f + here * vertices + column, share, inside)
             tl.store(scales + here, scale)
-            tl.debug_barrier()
+            tl.debug_barrier()  # the next step's threads read what others wrote
     else:
         for step in range(1, length):
             i = length - step
             here, before = i * sentences + sentence, (i - 1) * sentences + sentence
             inside = (column >= i - 1) & (column <= i - 1 + room)
             inside &= tl.load(allowed + (i - 1) * vertices + column, inside, 0)
-            mass = _carry(
-                ahead + here * vertices,
-                edges,
-                i,
-                room,
-                vertices,
-                inside,
-                ROWS,
-                COLUMNS,
-                False,
-                False,
-            )
+            previous = ahead + here * vertices
+            mass = _carry(previous, edges, i, room, vertices, inside, ROWS, COLUMNS, FORWARD=False)
             share, scale = _normalise(tl.where(inside, mass, 0.0))
             chance = tl.load(chances + before * vertices + column, inside, 0.0)
             tl.store(g + before * vertices + column, share, inside)
@@ -126,7 +108,7 @@ def _sweep(
             tl.debug_barrier()
 
 
-@triton.jit  # type: ignore[misc]
+@triton.jit  # type: ignore[untyped-decorator]
 def _best_path(
     tokens: tl.tensor,  # (B, M, L), like scores
     links: tl.tensor,  # (B, L, L)
@@ -151,17 +133,9 @@ def _best_path(
     column = tl.arange(0, COLUMNS)
     for i in range(1, length):
         inside = (column >= i) & (column <= i + room)
+        previous = scores + (i - 1) * vertices
         best = _carry(
-            scores + (i - 1) * vertices,
-            links,
-            i - 1,
-            room,
-            vertices,
-            inside,
-            ROWS,
-            COLUMNS,
-            True,
-            True,
+            previous, links, i - 1, room, vertices, inside, ROWS, COLUMNS, FORWARD=True, BEST=True
         )
         best += tl.load(tokens + i * vertices + column, inside, float("-inf"))
         tl.store(scores + i * vertices + column, best, inside)
@@ -177,7 +151,7 @@ def _best_path(
     tl.store(path, vertex)
 
 
-@triton.jit  # type: ignore[misc]
+@triton.jit  # type: ignore[untyped-decorator]
 def _carry(
     vector: tl.tensor,  # (L)
     matrix: tl.tensor,  # (L, L), of which only what is above the diagonal is read
@@ -188,11 +162,12 @@ def _carry(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     FORWARD: tl.constexpr,
-    BEST: tl.constexpr,
+    BEST: tl.constexpr = False,
 ) -> tl.tensor:
-    """Return Σ_r vector_r · matrix_r,column over the vertices r from `first` to `first` + `room`.
+    """Return Σ_r vector[r] · matrix[r, column] over vertices r from `first` to `first` + `room`.
 
-    Backward it is matrix_column,r, and `BEST` takes the maximum of the sums of both.
+    A tile of ROWS vertices after the other. Not `FORWARD` it is matrix[column, r]. With `BEST` the
+    maximum takes the place of the sum, and the sum that of the product.
     """
     nothing = float("-inf") if BEST else 0.0
     column = tl.arange(0, COLUMNS)[None]
@@ -214,9 +189,9 @@ def _carry(
     return tl.max(found, 0) if BEST else tl.sum(found, 0)
 
 
-@triton.jit  # type: ignore[misc]
+@triton.jit  # type: ignore[untyped-decorator]
 def _normalise(mass: tl.tensor) -> tl.tensor:
-    """Return a block over its sum, and the sum; see sweep.normalise."""
+    """Return a block over its sum, and the sum; see sweep.py."""
     scale = tl.sum(mass, 0)
     share = mass / tl.maximum(scale, LEAST_SCALE)
     return tl.where(share > LEAST_SHARE, share, 0.0), scale
