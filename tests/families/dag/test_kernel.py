@@ -18,6 +18,7 @@ from torch import Tensor
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import max_paths, sum_paths
 from fastdecode.families.dag.paths import (
+    band,
     by_kernel,
     by_products,
     log_likelihood,
@@ -25,6 +26,7 @@ from fastdecode.families.dag.paths import (
     path_by_maxima,
     score_path,
 )
+from fastdecode.families.dag.sweep import Sweep, sweep
 from fastdecode.measure.child import in_child
 from tests.families.dag.conftest import path_scores, random_target
 
@@ -85,6 +87,18 @@ def gradients(total: Callable[..., Tensor], problem: Problem) -> list[Any]:
     ]
 
 
+def swept(function: Sweep, problem: Problem) -> list[Any]:
+    """What a sweep finds, up to the ends of targets."""
+    scores, links, lengths, sizes = problem
+    allowed = band(lengths, sizes, *scores.shape[1:])
+    chances = scores.exp().where(allowed, 0.0).transpose(0, 1).contiguous()
+    found = function(chances, links.exp(), allowed, lengths, sizes)
+    found.ahead[0] = 0  # nobody asks for it, nor for what no step was taken to
+    found.scales_back[lengths - 1, torch.arange(len(lengths))] = 1
+    there = torch.arange(len(chances))[:, None] < lengths
+    return [x[there].numpy() for x in found]
+
+
 def interpret() -> dict[str, Any]:
     """Solve all problems with the kernels."""
     os.environ["TRITON_INTERPRET"] = "1"
@@ -93,7 +107,9 @@ def interpret() -> dict[str, Any]:
     kernel.TILE = 128  # small, for several tiles a step in small graphs
 
     def total(*problem: Tensor) -> Tensor:
-        return log_likelihood(*problem, sums=by_kernel)[0]
+        total, recomputed = log_likelihood(*problem, sums=by_kernel)
+        assert not recomputed.any()  # or log space would hide what is wrong
+        return total
 
     def values(problem: Problem) -> list[Any]:
         return [x.numpy() for x in log_likelihood(*problem, sums=by_kernel)]
@@ -102,6 +118,7 @@ def interpret() -> dict[str, Any]:
     return {
         "double": {name: gradients(total, problem) for name, problem in problems.items()},
         "single": {name: gradients(total, single(problem)) for name, problem in problems.items()},
+        "swept": {name: swept(kernel.sweep, problem) for name, problem in problems.items()},
         "path": {name: path_by_kernel(*problem).numpy() for name, problem in problems.items()},
         "hard": values(hard()),
         "infeasible": values(infeasible()),
@@ -123,6 +140,13 @@ def test_values_and_gradients_are_those_of_the_twins(
     for twin in (sum_paths, lambda *x: log_likelihood(*x, sums=by_products)[0]):
         expected = [torch.from_numpy(x) for x in gradients(twin, problem)]
         assert all(torch.allclose(a, b, 0, atol) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_step_is_the_twins(solved: Any, name: str) -> None:
+    expected = swept(sweep, PROBLEMS[name]())
+    for a, b in zip(solved["swept"][name], expected, strict=True):
+        assert a == pytest.approx(b, abs=1e-12)
 
 
 def test_values_are_the_sums_of_all_paths(solved: Any) -> None:
