@@ -2,13 +2,18 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf, nan
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from fastdecode.families.dag import paths
 from fastdecode.families.dag.choose import Fastest, choose, difference, takes_kernels
+from fastdecode.families.dag.paths import best_path, by_products, log_likelihood, path_by_maxima
+from tests.families.dag.conftest import random_target
 
 GIVEN = torch.arange(6.0).reshape(2, 3)
 
@@ -114,6 +119,31 @@ def test_nothing_is_tried_on_a_cpu(caplog: pytest.LogCaptureFixture) -> None:
     plain, kernel = Way(2.0), Way(1.0)
     Fastest("sum", plain, kernel)(GIVEN)
     assert (plain.calls, kernel.calls, caplog.messages) == (1, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "twin", "function"),
+    [("_fastest_sums", by_products, log_likelihood), ("_fastest_path", path_by_maxima, best_path)],
+)
+def test_the_loss_and_the_best_path_choose(
+    name: str, twin: Any, function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = getattr(paths, name)
+    assert (chosen.plain, chosen.possible) == (twin, takes_kernels)
+    calls = []
+
+    def kernel(*problem: Tensor) -> Any:
+        calls.append(problem)
+        return twin(*problem)
+
+    def seconds(work: Callable[[], object]) -> float:
+        work()
+        return 1.0 / len(calls)
+
+    always = replace(chosen, kernel=kernel, possible=lambda _: True, seconds=seconds, chosen={})
+    monkeypatch.setattr(paths, name, always)
+    function(*random_target(1))
+    assert len(calls) == 3  # compared, timed, used
 
 
 def test_differences_are_relative_to_large_numbers_and_see_what_is_not_finite() -> None:
