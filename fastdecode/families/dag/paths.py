@@ -4,24 +4,27 @@ A target of M tokens is matched with paths 1 = a_1 < … < a_M = L. The i-th tok
 vertex with i - 1 vertices before it and M - i behind it: these form a band of the grid, and only
 the band is computed.
 
-The sum runs in probability space, forward and backward, scaled anew at every step: one product with
-the matrix of links a step, and no logarithm. Both together give the posterior of every vertex and
-link, which is the gradient, so nothing is recorded for automatic differentiation. Where single
-precision does not suffice for a sentence, its forward and backward sums disagree: such a sentence
-is computed anew in log space (naive.py). On a GPU a kernel of its own would take the place of
-`_scaled`.
+The sum runs in probability space, forward and backward, scaled anew at every step (sweep.py). Both
+together give the posterior of every vertex and link, which is the gradient, so nothing is recorded
+for automatic differentiation. Where single precision does not suffice for a sentence, its forward
+and backward sums disagree: such a sentence is computed anew in log space (naive.py). On a GPU
+kernel.py takes the place of the loops over tokens, where it proves to be equal and faster.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from fastdecode.families.dag.choose import Fastest
 from fastdecode.families.dag.naive import sum_paths
+from fastdecode.families.dag.sweep import Sweep, Swept, sweep
 
+Sums = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, ...]]
 LEAST = 1e-18  # of scales: below it the products of two of them may leave single precision
 TOLERANCE = 1e-4  # of a sum's relative difference between the steps that it is read at
-FORGET = 1e-30  # of a step's mass: less is 0, since a CPU is slow with the smallest numbers
 
 
 def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
@@ -32,13 +35,16 @@ def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def log_likelihood(
-    tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+    tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor, sums: Sums | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return log P(Y | X) of some sentences (B), and which of them were computed in log space (B).
 
-    Arguments as for naive.sum_paths; no target may be longer than its graph.
+    Arguments as for naive.sum_paths; no target may be longer than its graph. `sums` can be
+    `by_products` or `by_kernel` (default: the faster one).
     """
-    total, trusted = _Sum.apply(tokens, links, lengths, sizes)  # type: ignore[no-untyped-call]
+    total, trusted = _Sum.apply(  # type: ignore[no-untyped-call]
+        tokens, links, lengths, sizes, sums or _fastest_sums
+    )
     if not bool(trusted.all()):
         again = ~trusted
         total = total.masked_scatter(
@@ -62,7 +68,11 @@ def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> 
     Arguments as for naive.sum_paths; no target may be longer than its graph. Behind the end of a
     target the path stays at the last vertex. No gradient.
     """
-    tokens, links = tokens.detach(), links.detach()
+    return _fastest_path(tokens.detach(), links.detach(), lengths, sizes)
+
+
+def path_by_maxima(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+    """See best_path: with PyTorch, all sentences a step."""
     sentences, count, vertices = tokens.shape
     room = int((sizes - lengths).max())  # by how much the band is wider than one vertex
     scores = tokens.new_full((count, sentences, vertices), float("-inf"))
@@ -78,6 +88,13 @@ def best_path(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> 
         came_from = (scores[i - 1] + into).argmax(1)
         path[:, i - 1] = came_from.where(i < lengths, sizes - 1)
     return path
+
+
+def path_by_kernel(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+    """See best_path: with a kernel, all steps of a sentence at once."""
+    from fastdecode.families.dag import kernel  # needs Triton
+
+    return kernel.best_path(tokens, links, lengths, sizes)
 
 
 def score_path(tokens: Tensor, links: Tensor, lengths: Tensor, path: Tensor) -> Tensor:
@@ -107,9 +124,9 @@ class _Sum(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+        ctx: Any, tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor, sums: Sums
     ) -> tuple[Tensor, Tensor]:
-        total, trusted, of_tokens, of_links = _scaled(tokens, links, lengths, sizes)
+        total, trusted, of_tokens, of_links = sums(tokens, links, lengths, sizes)
         ctx.save_for_backward(of_tokens, of_links)
         ctx.mark_non_differentiable(trusted)
         return total, trusted
@@ -118,53 +135,22 @@ class _Sum(torch.autograd.Function):
     def backward(ctx: Any, *outputs: Tensor) -> Any:
         gradient = outputs[0][:, None, None]
         of_tokens, of_links = ctx.saved_tensors
-        return gradient * of_tokens, gradient * of_links, None, None
+        return gradient * of_tokens, gradient * of_links, None, None, None
 
 
-def _scaled(
-    tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _sums(
+    sweep: Sweep, tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor
+) -> tuple[Tensor, ...]:
     """Return totals (B), which to trust (B), and the gradients (B, M, L) and (B, L, L) of totals.
 
-    The gradients of those that are not to be trusted are 0.
+    Totals and gradients of those that are not to be trusted are 0.
     """
     _, count, vertices = tokens.shape
-    room = int((sizes - lengths).max())
     allowed = band(lengths, sizes, count, vertices)
     there = torch.arange(count, device=lengths.device)[:, None] < lengths  # (M, B)
     chances, tops = _probabilities(tokens, allowed)  # (M, B, L), (M, B)
     edges = links.exp()
-    ends = there & ~there.roll(-1, 0)
-    ends[-1] = there[-1]
-
-    def step(i: int) -> tuple[slice, slice]:
-        return slice(i - 1, i + room), slice(i, i + room + 1)
-
-    # Forward: f_i ← normalise((f_{i-1} · E) ⊙ P_i), equation 14.
-    f = torch.zeros_like(chances)
-    f[0] = chances[0]
-    scales = torch.ones_like(tops)
-    scales[0] = f[0, :, 0]
-    f[0, :, 0] = 1.0
-    for i in range(1, min(count, vertices)):
-        before, here = step(i)
-        mass = torch.bmm(f[i - 1, :, None, before], edges[:, before, here])[:, 0]
-        mass *= chances[i, :, here]
-        scales[i] = mass.sum(1)
-        _normalise(mass, scales[i], out=f[i, :, here])
-    # Backward: g_i ← normalise(E · (P_{i+1} ⊙ g_{i+1})).
-    g = torch.zeros_like(chances)
-    g[-1] = ends[-1, :, None] * allowed[:, -1]
-    ahead = torch.zeros_like(chances)  # P_i ⊙ g_i
-    scales_back = torch.ones_like(tops)
-    for i in range(min(count, vertices) - 1, 0, -1):
-        before, here = step(i)
-        torch.mul(chances[i], g[i], out=ahead[i])
-        mass = torch.bmm(edges[:, before, here], ahead[i, :, here, None])[..., 0]
-        mass *= allowed[:, i - 1, before]
-        scales_back[i - 1] = mass.sum(1)
-        _normalise(mass, scales_back[i - 1], out=g[i - 1, :, before])
-        g[i - 1] += ends[i - 1, :, None] * allowed[:, i - 1]
+    f, g, ahead, scales, scales_back = sweep(chances, edges, allowed, lengths, sizes)
     begun = there.roll(-1, 0)
     begun[-1] = False  # (M, B): tokens that another one follows
 
@@ -185,7 +171,7 @@ def _scaled(
     left = torch.where(use & begun[..., None], f / meet[..., None], 0.0)[:-1]
     right = torch.where(use[1:], ahead[1:] / scales_back[:-1, :, None], 0.0)
     of_links = torch.bmm(left.permute(1, 2, 0), right.transpose(0, 1)) * edges
-    return total, trusted, posterior.transpose(0, 1), of_links
+    return total.where(trusted, 0.0), trusted, posterior.transpose(0, 1), of_links
 
 
 def _probabilities(tokens: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
@@ -196,7 +182,13 @@ def _probabilities(tokens: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
     return (scores - tops[..., None]).exp().contiguous(), tops
 
 
-def _normalise(mass: Tensor, scale: Tensor, out: Tensor) -> None:
-    """Write `mass` (B, n) over its `scale` (B) into `out`; what has no mass stays 0."""
-    share = mass / scale.clamp(min=torch.finfo(mass.dtype).tiny)[:, None]
-    torch.mul(share, share > FORGET, out=out)
+def _sweep_by_kernel(*problem: Tensor) -> Swept:
+    from fastdecode.families.dag import kernel  # needs Triton
+
+    return kernel.sweep(*problem)
+
+
+by_products: Sums = partial(_sums, sweep)
+by_kernel: Sums = partial(_sums, _sweep_by_kernel)
+_fastest_sums = Fastest("sum over paths", by_products, by_kernel)
+_fastest_path = Fastest("best path", path_by_maxima, path_by_kernel)
