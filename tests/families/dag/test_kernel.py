@@ -33,7 +33,7 @@ from tests.families.dag.conftest import path_scores, random_target
 Problem = tuple[Tensor, Tensor, Tensor, Tensor]
 
 pytestmark = pytest.mark.skipif(  # without importing it
-    find_spec("triton") is None, reason="Triton is not installed: pip install -e '.[dev]'"
+    find_spec("triton") is None, reason="Triton is not installed: pip install -e '.[triton]'"
 )
 
 
