@@ -40,16 +40,14 @@ def statistic_files(wildcards):
     ]
 
 
-def stage_files(wildcards):
-    """Return the stages of every timed sentence by dataset, for an artifact that shows them."""
-    artifact = ARTIFACTS[wildcards.artifact]
-    if not artifact.stages:
-        return []
+def stage_files(artifact):
+    """Return the stages of every sentence timed alone by dataset, for what shows them."""
     timing = f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{timed_threads()[0]}.stages.csv"
-    return [
-        timing.format(dataset, part["timed"])
+    return {
+        dataset: timing.format(dataset, part["timed"])
         for dataset, part in parts(CONFIG, artifact).items()
-    ]
+        if artifact.stages and timed(dataset, "reference")
+    }
 
 
 def curve_models(wildcards):
@@ -128,7 +126,7 @@ rule make_artifact:
         tidy=f"{REPORT}/measurements.csv",
         statistics=statistic_files,
         comparisons=comparison_files,
-        stages=stage_files,
+        stages=lambda w: list(stage_files(ARTIFACTS[w.artifact]).values()),
         curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],
         subwords=subword_files,
         samples=lambda w: [
@@ -142,6 +140,7 @@ rule make_artifact:
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+        stages=lambda w: stage_files(ARTIFACTS[w.artifact]),
         curves=lambda w: [asdict(model) for model in curve_models(w)],
         samples=lambda w: sample_files(ARTIFACTS[w.artifact]),
     message:
