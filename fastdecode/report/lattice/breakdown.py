@@ -21,8 +21,8 @@ TIMES = "times"
 def points(evidence: Evidence) -> pd.DataFrame:
     """Return mean milliseconds a sentence by stage and bucket of output lengths, and the lines.
 
-    x is the middle of a bucket, in tokens; `label` says its ends. A dataset on which it was not run,
-    or not timed, is left out.
+    x is the middle of a bucket, in tokens; `label` says its ends. A dataset on which it was not
+    run, or not timed, is left out.
     """
     lines = []
     for dataset, part in evidence.parts.items():
