@@ -76,4 +76,5 @@ api: $(READY)  ## write the API reference to docs/api/index.html
 	$(BIN)/pdoc --docformat google --no-show-source --output-directory docs/api fastdecode
 
 clean:  ## remove what a run wrote (not the environment)
-	rm -rf results/* .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
+	rm -rf .snakemake

@@ -40,13 +40,18 @@ def statistic_files(wildcards):
     ]
 
 
+def timed_alone(dataset, tier):
+    """Tell whether anything of a tier is timed one sentence at a time."""
+    return "S1" in CONFIG.run.latency.scenarios and bool(timed(dataset, tier))
+
+
 def stage_files(artifact):
     """Return the stages of every sentence timed alone by dataset, for what shows them."""
     timing = f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{timed_threads()[0]}.stages.csv"
     return {
         dataset: timing.format(dataset, part["timed"])
         for dataset, part in parts(CONFIG, artifact).items()
-        if artifact.stages and timed(dataset, "reference")
+        if artifact.stages and timed_alone(dataset, "reference")
     }
 
 
@@ -74,7 +79,7 @@ def sample_files(artifact):
         dataset: {
             tier: timing.format(dataset, part["timed"], tier)
             for tier in artifact.tiers
-            if artifact.samples and timed(dataset, tier)
+            if artifact.samples and timed_alone(dataset, tier)
         }
         for dataset, part in parts(CONFIG, artifact).items()
     }
