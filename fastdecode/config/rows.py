@@ -289,9 +289,14 @@ class Latency(Row):
     repeats: PositiveInt = Field(5, description="passes over the lines")
 
     @model_validator(mode="after")
-    def _nothing_twice(self) -> "Latency":
+    def _sound(self) -> "Latency":
         for key in ("scenarios", "threads", "batches"):
             _each_once(key, getattr(self, key))
+        if "Smax" in self.scenarios and min(self.batches) > self.batch_lines:
+            raise ValueError(
+                f"batch_lines: {self.batch_lines} lines fill no batch of {min(self.batches)}: set "
+                "batches to smaller ones, or batch_lines to more"
+            )
         return self
 
 

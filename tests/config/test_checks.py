@@ -42,6 +42,10 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"latency": {"threads": [1, "all", 1]}}, "threads: 1 stands twice"),
         ({"latency": {"scenarios": ["S1", "S1"]}}, "scenarios: S1 stands twice"),
         ({"latency": {"batches": [8, 8]}}, "batches: 8 stands twice"),
+        (
+            {"latency": {"batches": [128, 64], "batch_lines": 32}},
+            "batch_lines: 32 lines fill no batch of 64: set batches to smaller ones, or",
+        ),
         ({"distill_decoder": "odd"}, "distill_decoder: odd does not decode the teacher teacher-x2"),
         ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
     ],
