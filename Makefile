@@ -32,12 +32,18 @@ plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/run
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark
 
+KEYWORDS = and as assert async await break class continue def del elif else except finally for from \
+	global if import in is lambda nonlocal not or pass raise return try while with yield
 PLACES = fastdecode/families/$(NAME) tests/families/$(NAME) config/systems/$(NAME).yaml config/runs/$(NAME).yaml
 family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
 	@case "$(NAME)" in ''|[!a-z]*|*[!a-z0-9_]*) \
 		echo "error: NAME=$(NAME): small letters, digits and _, such as: make family NAME=mine" >&2; exit 1;; esac
+	@if echo " $(KEYWORDS) " | grep -q " $(NAME) "; then \
+		echo "error: NAME=$(NAME): it is a word of Python: choose another" >&2; exit 1; fi
 	@for place in $(PLACES); do if [ -e $$place ]; then \
 		echo "error: $$place is there already: choose another NAME" >&2; exit 1; fi; done
+	@if grep -qE "^  $(NAME)(-argmax)?:" config/systems/*.yaml; then \
+		echo "error: NAME=$(NAME): a row of config/systems has this name: choose another" >&2; exit 1; fi
 	@cp -r docs/template/room fastdecode/families/$(NAME)
 	@cp -r docs/template/tests tests/families/$(NAME)
 	@cp docs/template/rows.yaml config/systems/$(NAME).yaml
@@ -70,4 +76,5 @@ api: $(READY)  ## write the API reference to docs/api/index.html
 	$(BIN)/pdoc --docformat google --no-show-source --output-directory docs/api fastdecode
 
 clean:  ## remove what a run wrote (not the environment)
-	rm -rf results/* .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
+	rm -rf .snakemake

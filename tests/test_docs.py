@@ -1,11 +1,13 @@
 """What the documents say: links lead somewhere, rows and files that they show are valid."""
 
+import argparse
 import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from fastdecode.commands import export, translate
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.read import Configuration
 
@@ -14,6 +16,7 @@ CONFIG = ROOT / "config"
 BY_HAND = [ROOT / "README.md", CONFIG / "README.md", *(ROOT / "docs").rglob("*.md")]
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"fastdecode (?:translate|export) (.*--system.*)")
 PATH = re.compile(r"\b(?:config|docs|workflow|tests|profiles|fastdecode)/[\w./-]+\w")
 
 
@@ -65,6 +68,31 @@ def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
         for decoder in config.decoders_of(entry)
     }
     assert {row["ours"] for row in figure.rows.values()} <= trained
+
+
+def test_systems_of_examples_are_trained_by_their_runs() -> None:
+    texts = [(ROOT / "README.md").read_text(encoding="utf-8")]
+    for command in (translate, export):
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        texts.append(str(parser.epilog))
+    examples = EXAMPLE.findall("\n".join(texts).replace("\\\n", " "))
+    assert len(examples) > 5
+    for example in examples:
+        options = dict(re.findall(r"--(system|decoder|configfile) +(\S+)", example))
+        files = ["config/config.yaml", *filter(None, [options.get("configfile")])]
+        config = Configuration(merge(*(read_yaml(ROOT / file) for file in files)), CONFIG)
+        assert options["system"] in {model.entry for model in config.models()}, example
+        if "decoder" in options:
+            assert config.fits(options["decoder"], options["system"].split("/")[1]), example
+
+
+def test_the_run_of_the_template_needs_nothing_that_the_default_run_does_not_train() -> None:
+    run = read_yaml(ROOT / "docs/template/run.yaml")
+    default = Configuration(read_yaml(CONFIG / "config.yaml"), CONFIG)
+    for target, system in (entry.split("/") for entry in run["systems"]):
+        assert target in default.targets(default.run.datasets[0])
+        assert system == "template" or f"{target}/{system}" in default.run.systems
 
 
 def test_the_keys_stand_in_the_readme_once() -> None:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "BPE tokens."
     )
     parser.epilog = (
-        "example:\n  fastdecode export --system transformer-big/transformer --out toy.ctranslate2"
+        "example:\n  fastdecode export --system transformer/transformer --out toy.ctranslate2"
     )
     add_selection(parser)
     parser.add_argument(

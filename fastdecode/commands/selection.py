@@ -22,7 +22,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
         "--system",
         required=True,
         metavar="TARGET/SYSTEM",
-        help="a system of the run, such as transformer-big/transformer, or raw/ENSEMBLE",
+        help="a system of the run, such as transformer/transformer, or raw/ENSEMBLE",
     )
     group.add_argument("--dataset", metavar="NAME", help="what it was trained on (default: first)")
     group.add_argument("--seed", type=positive, metavar="N", help="its training (default: first)")

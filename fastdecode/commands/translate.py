@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "A line with too many tokens for the model becomes an empty line, is named on standard\n"
         "error, and makes the exit status 1.\n\n"
         "examples:\n"
-        "  fastdecode translate --system transformer-big/transformer news.en > news.de\n"
-        "  echo 'The old dog sleeps.' | fastdecode translate --system raw/transformer-big\n"
+        "  fastdecode translate --system transformer/transformer news.en > news.de\n"
+        "  echo 'The old dog sleeps.' | fastdecode translate --system raw/transformer\n"
         "  fastdecode translate --system raw/transformer-big --decoder greedy-int8 \\\n"
         "      --configfile config/runs/multi30k.yaml --threads 1 --scores captions.de.gz"
     )

@@ -42,6 +42,8 @@ def _check_families(config: "Configuration") -> None:
     for name, system in config.systems.items():
         where = f"systems/{config.family_of[name]}.yaml: systems.{name}"
         _check_companions(config, system.companions, where)
+        for other in system.measured_with:
+            check_known(other, config.systems, f"{where}: companion")
 
 
 def _check_companions(config: "Configuration", names: Iterable[str], where: str) -> None:
@@ -68,6 +70,11 @@ def _check_datasets(config: "Configuration", where: str) -> None:
                     f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
                     f"{nearest(split, splits)}"
                 )
+            if split == "train":
+                raise UserError(
+                    f"datasets/{name}.yaml: models learn from the split train: validate and test "
+                    "on others"
+                )
         for family in dataset.families:
             check_known(family, config.families, f"datasets/{name}.yaml: families")
         for role, preset in dataset.roles.model_dump().items():
@@ -88,6 +95,8 @@ def _check_decoders(config: "Configuration", where: str) -> None:
         check_known(decoder, config.decoders, f"{where}: decoder")
     for entry in config.run.systems:
         target, system = _split_entry(config, entry, 2, f"{where}: systems")
+        if target not in (RAW, UNTRAINED):
+            _check_distilling(config, target, f"{where}: distill_decoder")
         if not config.decoders_of(entry):
             raise UserError(
                 f"{where}: decoders: none of them decodes {entry}: add one of "
@@ -104,6 +113,26 @@ def _check_decoders(config: "Configuration", where: str) -> None:
     for pattern, decoder in config.run.decoder_patterns:
         if pattern != EVERY:
             _check_pattern(config, pattern, decoder, f"{where}: decoders")
+
+
+def _check_distilling(config: "Configuration", target: str, where: str) -> None:
+    """Check that the run's decoder can distil `target`, with nothing but the teacher itself."""
+    given, decoder = config.run.given.distilled, config.run.distill_decoder
+    if all(f"{dataset}/{target}" in given for dataset in config.run.datasets):
+        return
+    if not config.fits(decoder, target):
+        raise UserError(
+            f"{where}: {decoder} does not decode the teacher {target}: take one of "
+            f"config/systems/{config.family_of[target]}.yaml"
+        )
+    teacher = config.ensembles[target].system if target in config.ensembles else target
+    if config.assets(teacher, decoder) or config.decoders[decoder].companions(
+        config.systems[teacher]
+    ):
+        raise UserError(
+            f"{where}: {decoder} needs more than the teacher {target}, which is all that "
+            "distilling has: take another teacher, or give what it wrote (given.distilled)"
+        )
 
 
 def _check_pattern(config: "Configuration", pattern: str, decoder: str, where: str) -> None:

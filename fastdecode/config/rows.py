@@ -4,7 +4,7 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 `config/README.md` and `workflow/schemas/` are generated from.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -30,6 +30,13 @@ Tier = Literal["reference", "optimised"]
 Scenario = Literal["S1", "Smax"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
+
+
+def _each_once(key: str, chosen: Sequence[object]) -> None:
+    """Raise ValueError on what stands twice in the list of a key."""
+    for name in chosen:
+        if chosen.count(name) > 1:
+            raise ValueError(f"{key}: {name} stands twice: once is enough")
 
 
 class Training(Row):
@@ -123,6 +130,11 @@ class Dataset(Row):
     )
     distill_shards: PositiveInt = Field(2, description="parts that a teacher translates apart")
 
+    @model_validator(mode="after")
+    def _no_split_twice(self) -> "Dataset":
+        _each_once("tests", self.tests)
+        return self
+
 
 class System(Row):
     """A recipe for one trained model."""
@@ -159,6 +171,11 @@ class Ensemble(Row):
 
     system: Name = Field(description="a system of any family")
     seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
+
+    @model_validator(mode="after")
+    def _no_seed_twice(self) -> "Ensemble":
+        _each_once("seeds", self.seeds)
+        return self
 
 
 # Keys that decoders of several families have. Types and no base class: pydantic would put a base
@@ -271,6 +288,17 @@ class Latency(Row):
     warmup: PositiveInt = Field(20, description="sentences before the clock counts")
     repeats: PositiveInt = Field(5, description="passes over the lines")
 
+    @model_validator(mode="after")
+    def _sound(self) -> "Latency":
+        for key in ("scenarios", "threads", "batches"):
+            _each_once(key, getattr(self, key))
+        if "Smax" in self.scenarios and min(self.batches) > self.batch_lines:
+            raise ValueError(
+                f"batch_lines: {self.batch_lines} lines fill no batch of {min(self.batches)}: set "
+                "batches to smaller ones, or batch_lines to more"
+            )
+        return self
+
 
 class SpeedupOver(Row):
     """The denominator of each tier's speed-ups."""
@@ -335,12 +363,9 @@ class Run(Row):
     latency: Latency = Field(Latency(), description="the latency measurement")
 
     @model_validator(mode="after")
-    def _each_once(self) -> "Run":
+    def _sound(self) -> "Run":
         for key in ("datasets", "systems", "seeds", "papers"):
-            chosen = getattr(self, key)
-            for name in chosen:
-                if chosen.count(name) > 1:
-                    raise ValueError(f"{key}: {name} stands twice: once is enough")
+            _each_once(key, getattr(self, key))
         pairs = self.decoder_patterns
         for pattern, name in pairs:
             if pairs.count((pattern, name)) > 1 or (pattern != EVERY and (EVERY, name) in pairs):

@@ -34,11 +34,6 @@ def format_links(links: Iterable[Link]) -> str:
     return " ".join(f"{source}-{target}" for source, target in links)
 
 
-def intersect(forward: Iterable[Link], backward: Iterable[Link]) -> list[Link]:
-    """Return the links that both directions have, sorted."""
-    return sorted(set(forward) & set(backward))
-
-
 def unite(forward: Iterable[Link], backward: Iterable[Link]) -> list[Link]:
     """Return the links that either direction has, sorted."""
     return sorted(set(forward) | set(backward))

@@ -8,8 +8,6 @@ that a line has. Lines are detokenised text, BLEU is that of corpora, in percent
 from collections.abc import Sequence
 from statistics import fmean
 
-from sacrebleu.metrics.bleu import BLEU
-
 from fastdecode.errors import UserError
 from fastdecode.measure.metrics import Metric, metric, text_bleu
 
@@ -60,27 +58,6 @@ def multi_reference_bleu(
         for left_out in range(len(streams))
     ]
     return metric(fmean(scores), "BLEU", scorer)
-
-
-def oracle_bleu(hypotheses: Lines, references: Lines, language: str, lowercase: bool) -> Metric:
-    """Score every hypothesis against that reference of its line to which it is nearest.
-
-    The nearest is the one with the best BLEU of the sentence, the first of equals.
-
-    Raises UserError unless every line has hypotheses and references.
-    """
-    _check(hypotheses, references)
-    scorer = text_bleu(language, lowercase, effective_order=True)
-    pairs = [
-        (text, _nearest(text, right, scorer))
-        for line, right in zip(hypotheses, references, strict=True)
-        for text in line
-    ]
-    return _score(pairs, language, lowercase)
-
-
-def _nearest(text: str, references: Sequence[str], scorer: BLEU) -> str:
-    return max(references, key=lambda right: scorer.sentence_score(text, [right]).score)
 
 
 def _score(pairs: Sequence[tuple[str, str]], language: str, lowercase: bool) -> Metric:

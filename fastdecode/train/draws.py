@@ -32,11 +32,6 @@ def keyed_seed(example: int, seed: int, update: int) -> int:
     return _mix(_mix(_mix(seed) ^ update) ^ example) >> 1
 
 
-def keyed_generator(example: int, seed: int, update: int) -> torch.Generator:
-    """Return a generator of random numbers for one example, on the CPU."""
-    return torch.Generator().manual_seed(keyed_seed(example, seed, update))
-
-
 def _mix(number: int) -> int:
     """Scatter a number over 64 bits (the finaliser of SplitMix64, Steele et al. 2014)."""
     number = (number + 0x9E3779B97F4A7C15) & WORD

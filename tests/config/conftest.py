@@ -70,6 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The definitions; every family of theirs decodes as the autoregressive one does."""
     monkeypatch.setattr(read_module, "decoder_row", lambda family: Decoder)
     monkeypatch.setattr(read_module, "system_row", lambda family: System)
+    monkeypatch.setattr(read_module, "assets", lambda family: None)
     write(tmp_path / "config", DEFINITIONS)
     return tmp_path / "config"
 

@@ -39,6 +39,14 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ),
         ({"seeds": [1, 2, 1]}, "seeds: 1 stands twice"),
         ({"systems": ["raw/teacher", "raw/teacher"]}, "systems: raw/teacher stands twice"),
+        ({"latency": {"threads": [1, "all", 1]}}, "threads: 1 stands twice"),
+        ({"latency": {"scenarios": ["S1", "S1"]}}, "scenarios: S1 stands twice"),
+        ({"latency": {"batches": [8, 8]}}, "batches: 8 stands twice"),
+        (
+            {"latency": {"batches": [128, 64], "batch_lines": 32}},
+            "batch_lines: 32 lines fill no batch of 64: set batches to smaller ones, or",
+        ),
+        ({"distill_decoder": "odd"}, "distill_decoder: odd does not decode the teacher teacher-x2"),
         ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
     ],
 )
@@ -59,6 +67,9 @@ def test_a_run_that_does_not_fit_is_refused(
         ),
         ("datasets/talks.8k.yaml", {"valid": "vaild"}, 'no split "vaild"; did you mean "valid"?'),
         ("datasets/talks.8k.yaml", {"tests": ["tets"]}, 'no split "tets"; did you mean "test"?'),
+        ("datasets/talks.8k.yaml", {"tests": ["test", "test"]}, "tests: test stands twice"),
+        ("datasets/talks.8k.yaml", {"tests": ["train"]}, "talks.8k.yaml: models learn from the"),
+        ("datasets/talks.8k.yaml", {"valid": "train"}, "validate and test on others"),
         (
             "datasets/talks.8k.yaml",
             {"roles": {"big": "larg"}},
@@ -79,6 +90,11 @@ def test_a_run_that_does_not_fit_is_refused(
             {"ensembles": {"teacher-x2": {"system": "techer"}}},
             'systems/left.yaml: ensembles.teacher-x2.system: there is no "techer"; did you mean '
             '"teacher"?',
+        ),
+        (
+            "systems/left.yaml",
+            {"ensembles": {"teacher-x2": {"seeds": [4, 4]}}},
+            "seeds: 4 stands twice",
         ),
         ("systems/left.yaml", {"systems": {"raw": {}}}, 'left.yaml: the name "raw" is taken'),
         ("systems/left.yaml", {"systems": {"bpe": {}}}, 'left.yaml: the name "bpe" is taken'),

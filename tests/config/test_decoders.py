@@ -132,13 +132,18 @@ def test_speed_ups_are_over_the_same_search_in_both_tiers(folder: Path) -> None:
 
 
 class Drafter(System):
-    """A system that is trained with another one."""
+    """A system that is trained with another one, and measured with one."""
 
     verifier: str | None = None
+    judge: str | None = None
 
     @property
     def companions(self) -> tuple[str, ...]:
         return (self.verifier,) if self.verifier else ()
+
+    @property
+    def measured_with(self) -> tuple[str, ...]:
+        return (self.judge,) if self.judge else ()
 
 
 class Draft(Decoder):
@@ -225,6 +230,10 @@ def test_a_decoder_may_be_for_the_systems_of_another_family(drafting: Path) -> N
             '"student"?',
         ),
         (
+            {"systems": {"drafter": {"judge": "studnet"}}},
+            'systems/draft.yaml: systems.drafter: companion: there is no "studnet"',
+        ),
+        (
             {"systems": {"drafter": {"verifier": "drafter"}}},
             "systems.drafter: its companion drafter needs drafter itself: name a system that is",
         ),
@@ -246,3 +255,15 @@ def test_companions_that_cannot_be_are_refused(
     with pytest.raises(UserError) as error:
         drafts(drafting, "alone")
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_teacher_that_needs_more_than_itself_does_not_distil(
+    drafting: Path, tmp_path: Path
+) -> None:
+    run = {"systems": ["raw/teacher", "drafter/student"], "distill_decoder": "alone"}
+    message = "distill_decoder: alone needs more than the teacher drafter"
+    with pytest.raises(UserError, match=message):
+        drafts(drafting, "alone", **run)
+    (tmp_path / "text").touch()
+    given = {"distilled": {"talks.8k/drafter": str(tmp_path / "text")}}
+    assert drafts(drafting, "alone", **run, given=given).targets("talks.8k") == ["raw", "drafter"]

@@ -142,6 +142,12 @@ def test_a_papers_run_takes_every_row_of_that_paper(paper: str) -> None:
     assert said and int(said[1]) == len(run.models())
 
 
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.stem)
+def test_a_run_at_full_scale_times_more_than_the_demo(run: Path) -> None:
+    chosen = read(run).run
+    assert chosen.device == "cpu" or chosen.latency.lines == chosen.latency.batch_lines == 3003
+
+
 @pytest.mark.parametrize("name", DATASETS)
 def test_a_dataset_validates_alone_and_is_called_after_its_corpus(name: str) -> None:
     row = alone(name).datasets[name]

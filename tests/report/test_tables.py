@@ -161,7 +161,9 @@ def test_the_plainest_speeds_can_be_compared() -> None:
 
 
 def test_quality_from_another_device_is_no_speed() -> None:
-    table([*ROWS, value(("raw", "odd", "beam5"), "bleu", 1.0, device="cuda: Y")])
+    shown = table([*ROWS, value(("raw", "odd", "beam5"), "bleu", 1.0, device="cuda: Y")])
+    assert (cells(shown, "odd")["BLEU"], cells(shown, "odd")["speed-up"]) == ("1.00", "–")
+    assert "cuda" not in shown.caption
 
 
 def test_scores_of_different_signatures_are_not_compared() -> None:

@@ -3,7 +3,7 @@ from collections import Counter
 import torch
 
 from fastdecode.train import draws
-from fastdecode.train.draws import keyed_generator, keyed_integers, keyed_uniforms
+from fastdecode.train.draws import keyed_integers, keyed_seed, keyed_uniforms
 
 
 def test_a_draw_depends_on_seed_update_and_example_alone() -> None:
@@ -20,11 +20,15 @@ def test_draws_are_even_and_leave_the_global_state_alone() -> None:
     expected = torch.rand(3)
     torch.manual_seed(1)
     counts = Counter(keyed_integers(torch.arange(3000), 3, seed=1, update=1).tolist())
-    rands = [torch.rand(1, generator=keyed_generator(i, 1, 1)).item() for i in range(500)]
     assert torch.equal(torch.rand(3), expected)
     assert all(900 < counts[value] < 1100 for value in range(3))
-    assert 0.45 < sum(rands) / 500 < 0.55
-    assert len(set(rands)) == 500
+
+
+def test_seeds_are_even_and_apart() -> None:
+    seeds = [keyed_seed(example, 1, 1) for example in range(500)]
+    assert len(set(seeds)) == 500 and min(seeds) >= 0 and max(seeds) < 2**63
+    assert 0.45 < sum(seeds) / 500 / 2**63 < 0.55
+    assert keyed_seed(3, 1, 1) != keyed_seed(3, 2, 1) != keyed_seed(3, 1, 2)
 
 
 def test_numbers_of_a_batch_are_those_of_its_examples() -> None:

@@ -110,6 +110,32 @@ def test_a_verifier_that_the_run_does_not_list_is_trained_too(dry_run: DryRunner
     assert jobs["translate_split"] == 3
 
 
+def test_what_is_given_as_translations_alone_is_not_timed(
+    dry_run: DryRunner, tmp_path: Path
+) -> None:
+    (tmp_path / "test.lattice-k64.txt").touch()
+    jobs = dry_run(
+        *("toy-lattice", "systems=[raw/lattice]", "decoders=[lattice-k64]"),
+        "speedup_over={reference: raw/lattice/lattice-k64}",
+        f"given={{translations: {{toy.long/raw/lattice/seed1: {tmp_path}}}}}",
+        file="results/report/toy-lattice/lattice.figure4.csv",  # made of times
+    ).jobs
+    assert jobs["make_artifact"] == jobs["take_translations"] == 1
+    assert not {"measure_latency", "measure_memory", "train_system"} & set(jobs)
+
+
+def test_what_single_sentences_take_is_left_out_where_they_are_not_timed(
+    dry_run: DryRunner,
+) -> None:
+    jobs = dry_run(
+        *("toy-lattice", "systems=[raw/lattice]", "decoders=[lattice-k64]"),
+        "speedup_over={reference: raw/lattice/lattice-k64}",
+        "latency={scenarios: [Smax], threads: [1]}",
+        file="results/report/toy-lattice/lattice.figure4.csv",
+    ).jobs
+    assert (jobs["make_artifact"], jobs["measure_latency"]) == (1, 1)  # of batches alone
+
+
 def test_a_statistic_waits_for_the_teacher_only_if_it_compares_with_it(dry_run: DryRunner) -> None:
     folder = "results/toy.long/transformer-big/lattice/seed1"
     recall, ranks = (

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from keyword import kwlist
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,14 @@ def test_nothing_is_overwritten_and_no_placeholder_left(repository: Path) -> Non
         (FAMILY, f"error: fastdecode/families/{FAMILY} is there already"),
         ("Blinking", "error: NAME=Blinking: small letters"),
         ("", "error: NAME=: small letters"),
+        ("lambda", "error: NAME=lambda: it is a word of Python"),
+        ("ctc", "error: NAME=ctc: a row of config/systems has this name"),
     ):
         refused = call(repository, "make", "family", f"NAME={name}")
         assert refused.returncode != 0 and fault in refused.stdout
+    assert not (repository / "fastdecode/families/lambda").exists()
+    words = (repository / "Makefile").read_text().partition("KEYWORDS = ")[2].partition("PLACES")[0]
+    assert set(words.replace("\\", "").split()) == {word for word in kwlist if word.islower()}
     texts = [path.read_text() for folder in FOLDERS for path in (repository / folder).iterdir()]
     texts += [(repository / path).read_text() for path in ROWS]
     assert len(texts) > 12 and not [text for text in texts if "template" in text.lower()]

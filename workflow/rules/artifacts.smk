@@ -40,16 +40,19 @@ def statistic_files(wildcards):
     ]
 
 
-def stage_files(wildcards):
-    """Return the stages of every timed sentence by dataset, for an artifact that shows them."""
-    artifact = ARTIFACTS[wildcards.artifact]
-    if not artifact.stages:
-        return []
+def timed_alone(dataset, tier):
+    """Tell whether anything of a tier is timed one sentence at a time."""
+    return "S1" in CONFIG.run.latency.scenarios and bool(timed(dataset, tier))
+
+
+def stage_files(artifact):
+    """Return the stages of every sentence timed alone by dataset, for what shows them."""
     timing = f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{timed_threads()[0]}.stages.csv"
-    return [
-        timing.format(dataset, part["timed"])
+    return {
+        dataset: timing.format(dataset, part["timed"])
         for dataset, part in parts(CONFIG, artifact).items()
-    ]
+        if artifact.stages and timed_alone(dataset, "reference")
+    }
 
 
 def curve_models(wildcards):
@@ -76,7 +79,7 @@ def sample_files(artifact):
         dataset: {
             tier: timing.format(dataset, part["timed"], tier)
             for tier in artifact.tiers
-            if artifact.samples and timed(dataset, tier)
+            if artifact.samples and timed_alone(dataset, tier)
         }
         for dataset, part in parts(CONFIG, artifact).items()
     }
@@ -128,7 +131,7 @@ rule make_artifact:
         tidy=f"{REPORT}/measurements.csv",
         statistics=statistic_files,
         comparisons=comparison_files,
-        stages=stage_files,
+        stages=lambda w: list(stage_files(ARTIFACTS[w.artifact]).values()),
         curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],
         subwords=subword_files,
         samples=lambda w: [
@@ -142,6 +145,7 @@ rule make_artifact:
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),
         parts=lambda w: parts(CONFIG, ARTIFACTS[w.artifact]),
+        stages=lambda w: stage_files(ARTIFACTS[w.artifact]),
         curves=lambda w: [asdict(model) for model in curve_models(w)],
         samples=lambda w: sample_files(ARTIFACTS[w.artifact]),
     message:

@@ -13,7 +13,7 @@ files, params = snakemake.input, snakemake.params
 with clear_errors():
     tests = [read_json(Path(path)) for path in files.comparisons]
     rows = {test["provenance"]["dataset"]: test["rows"] for test in tests}
-    stages = dict(zip(params.parts, map(Path, files.stages), strict=False))
+    stages = {dataset: Path(path) for dataset, path in params.stages.items()}
     counted = [read_json(Path(path)) for path in files.subwords]
     subwords = {count["provenance"]["dataset"]: count for count in counted}
     samples = {

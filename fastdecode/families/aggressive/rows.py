@@ -13,6 +13,7 @@ from fastdecode.config.rows import (
     Name,
 )
 from fastdecode.config.rows import System as AnySystem
+from fastdecode.errors import UserError
 
 FAMILY = "aggressive"
 STATISTICS = ("traces",)
@@ -146,9 +147,15 @@ class Decoder(DecoderRow):
 
     def _drafting_row(self) -> DecoderRow:
         """Return the row of the other family's decoder that drafts; ValueError if it is none."""
-        from fastdecode.families import decoder_row
+        from fastdecode.config.base import check
+        from fastdecode.config.checks import check_known
+        from fastdecode.families import FAMILIES, decoder_row
 
-        return decoder_row(self.drafter).model_validate(self.draft)
+        try:
+            check_known(self.drafter, FAMILIES, "drafter")
+            return check(decoder_row(self.drafter), self.draft, "draft")
+        except UserError as error:
+            raise ValueError(str(error)) from None
 
     def repeats(self, system: AnySystem) -> tuple[str, dict[str, object]] | None:
         """Strict verification writes what the verifier writes greedily (section 3.2)."""

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from fastdecode.config.rows import Assets, DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
@@ -10,6 +17,11 @@ from fastdecode.config.rows import System as AnySystem
 STATISTICS = ("accuracy", "samples", "graphs", "assignment", "vertices")
 LANGUAGE_MODEL = "5gram.binary"
 Share = Annotated[float, Field(ge=0, le=1)]
+READ_BY = {  # key of a decoder → the searches that look at it
+    **dict.fromkeys(("beams", "beams_per_length", "expansions", "lm_weight"), ("beam",)),
+    **dict.fromkeys(("top_p", "temperature", "sample_seed"), ("sample",)),
+    "length_penalty": ("viterbi", "beam"),
+}
 
 
 class System(AnySystem):
@@ -90,8 +102,15 @@ class Decoder(DecoderRow):
     )
     engine: Engine = "eager"
 
+    @model_validator(mode="after")
+    def _is_read(self) -> "Decoder":
+        for key, searches in READ_BY.items():
+            changed = getattr(self, key) != type(self).model_fields[key].default
+            if changed and self.search not in searches:
+                raise ValueError(f"{key} is for search: {', '.join(searches)}, not {self.search}")
+        return self
+
     @property
     def assets(self) -> Assets | None:
         """The language model, where it is asked."""
-        asked = self.search == "beam" and self.lm_weight > 0
-        return ("lm", (LANGUAGE_MODEL,)) if asked else None
+        return ("lm", (LANGUAGE_MODEL,)) if self.lm_weight > 0 else None

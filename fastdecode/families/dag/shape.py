@@ -53,18 +53,3 @@ def out_degrees(links: Tensor, tokens: Tensor, share: float = 0.8) -> Tensor:
     before = same.tril(-1).to(edges.dtype)
     earlier = torch.einsum("bul,bvl->buv", edges.double(), before.double()) > 0
     return (edges & ~earlier).sum(2)
-
-
-def path_counts(edges: Tensor, sizes: Tensor) -> Tensor:
-    """Return through how many paths from the first vertex to the last each one is passed: (B, L).
-
-    `edges` (B, L, L) says which links there are. Doubles: the counts grow exponentially.
-    """
-    steps = edges.double()
-    unit = torch.eye(steps.shape[1], dtype=steps.dtype, device=steps.device)
-    first = unit[:, :1].expand(len(steps), -1, -1)
-    last = unit[sizes - 1][..., None]
-    before = torch.linalg.solve_triangular(unit - steps.transpose(1, 2), first, upper=False)
-    behind = torch.linalg.solve_triangular(unit - steps, last, upper=True)
-    counts: Tensor = (before * behind)[..., 0]
-    return counts

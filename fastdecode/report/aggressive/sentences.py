@@ -42,9 +42,12 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
     for dataset, part in evidence.parts.items():
         for tier in evidence.artifact.tiers:
             entry, over = (part.entries.get(one, {}).get(tier) for one in (row, base))
-            if not (entry and over):
+            if not (entry and over and tier in part.samples):
                 continue
-            table = speedups(evidence.samples(dataset, tier), over)
+            samples = evidence.samples(dataset, tier)
+            if over not in set(samples["decoder"]):  # of translations that are given, only
+                continue
+            table = speedups(samples, over)
             same = {
                 **{"dataset": dataset, "panel": tier, "source": "ours"},
                 **{"series": evidence.artifact.rows[row]["series"]},

@@ -60,11 +60,6 @@ class Evidence:
     statistics: Sequence[Mapping[str, Any]] = ()  # documents of measure_statistic
     curves: Sequence[Curve] = ()
 
-    def stages(self, dataset: str) -> pd.DataFrame:
-        """Return the stages of every timed sentence. Raises UserError if there are none."""
-        path = self.parts[dataset].stages
-        return read_stages(path) if path else pd.DataFrame()
-
     def samples(self, dataset: str, tier: str) -> pd.DataFrame:
         """Return the times of every sentence timed alone. Raises UserError if there are none."""
         return read_samples(self.parts[dataset].samples[tier])

@@ -75,7 +75,16 @@ def test_tiers_and_twins() -> None:
             {"drafter": "parallel", "verifier": "x", "encoders": "shared"},
             "encoders: apart",
         ),
-        (Decoder, {"drafter": "parallel", "verifier": "x", "draft": {"beem": 3}}, "beem"),
+        (
+            Decoder,
+            {"drafter": "parallel", "verifier": "x", "draft": {"serch": "ctc"}},
+            'draft: unknown key "serch"; did you mean "search"?',
+        ),
+        (
+            Decoder,
+            {"drafter": "paralel", "verifier": "x"},
+            'drafter: there is no "paralel"; did you mean "parallel"?',
+        ),
         (Decoder, {"draft": {"k": 3}}, "has no decoder of its own"),
         (Decoder, {"mode": "draft", "verifier": "x"}, "runs one model: leave verifier"),
         (Decoder, {"mode": "blockwise", "encoders": "shared"}, "runs one model: leave verifier"),

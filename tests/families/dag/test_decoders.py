@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 
 from fastdecode.config.read import Architecture
 from fastdecode.decode import Decoder, System
@@ -121,7 +122,7 @@ def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
 def test_only_a_beam_with_a_weight_needs_a_language_model(tmp_path: Path) -> None:
     assert Row(search="beam", lm_weight=0.1).assets == ("lm", (LANGUAGE_MODEL,))
     assert Row(search="beam").assets is None
-    assert Row(search="lookahead", lm_weight=0.1).assets is None
+    assert Row(search="beam").assets is Row(search="lookahead").assets is None
     with pytest.raises(UserError, match="needs its language model"):
         decoder(untrained_graphs(), search="beam", lm_weight=0.1)
 
@@ -139,3 +140,17 @@ def test_what_does_not_fit_is_refused() -> None:
     other = untrained_system(Architecture(8, 12, 2, 1, 1), 30)
     with pytest.raises(UserError, match="TransformerModel writes no graphs"):
         decoder(other)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"search": "lookahead", "lm_weight": 0.1}, "lm_weight is for search: beam, not lookahead"),
+        ({"search": "viterbi", "beams": 20}, "beams is for search: beam, not viterbi"),
+        ({"search": "beam", "top_p": 0.5}, "top_p is for search: sample, not beam"),
+        ({"length_penalty": 1.2}, "length_penalty is for search: viterbi, beam, not lookahead"),
+    ],
+)
+def test_a_key_that_the_search_does_not_read_is_refused(row: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Row(**row)

@@ -11,7 +11,6 @@ from fastdecode.families.dag.shape import (
     main_edges,
     out_degrees,
     passing,
-    path_counts,
     token_probabilities,
 )
 from tests.families.dag.conftest import every_path, random_links
@@ -37,21 +36,6 @@ def test_passing_probabilities_are_sums_over_paths(seed: int) -> None:
                 expected[list(path)] += torch.as_tensor(chance).exp()
         assert torch.allclose(found[b], expected)
         assert found[b, [0, size - 1]].tolist() == pytest.approx([1.0, 1.0])
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=seeds)
-def test_path_counts_are_numbers_of_paths(seed: int) -> None:
-    edges = main_edges(links_of(seed), 0.7)
-    found = path_counts(edges, torch.tensor(SIZES))
-    for b, size in enumerate(SIZES):
-        expected = [0] * 6
-        for length in range(2, size + 1):
-            for path in every_path(length, size):
-                if all(edges[b, u, v] for u, v in pairwise(path)):
-                    for u in path:
-                        expected[u] += 1
-        assert found[b].tolist() == expected
 
 
 def test_main_edges_are_the_fewest_with_their_share() -> None:

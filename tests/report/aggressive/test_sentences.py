@@ -47,6 +47,17 @@ def test_a_point_for_every_sentence(evidence: Evidence) -> None:
     assert set(ours["threads"]) == {"1"}
 
 
+@pytest.mark.parametrize("timed", [[], ["slow"], ["quick"]])
+def test_what_was_not_timed_is_a_gap(evidence: Evidence, tmp_path: Path, timed: list[str]) -> None:
+    part = evidence.parts["toy"]
+    path = part.samples["reference"]
+    kept = [part.entries[row]["reference"] for row in timed]
+    samples = pd.read_csv(path)
+    samples[samples["decoder"].isin(kept)].to_csv(path, index=False)
+    given = Part("test", "test", part.entries, samples=part.samples if timed else {})
+    assert points(Evidence(ARTIFACT, evidence.tidy, {"toy": given})).empty
+
+
 def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> None:
     csv = tmp_path / "x.csv"
     make(evidence, csv)

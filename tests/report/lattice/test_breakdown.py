@@ -5,7 +5,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from fastdecode.config.papers import Artifact
-from fastdecode.errors import UserError
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
 from fastdecode.report.lattice.breakdown import points
@@ -59,8 +58,17 @@ def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> 
     assert "reference tier, threads 1" in figure.get_suptitle()
 
 
-def test_a_decoder_that_was_not_timed_is_an_error(evidence: Evidence) -> None:
-    missing = {"k64": {"reference": "raw/base/fast"}}
-    part = Part("test", "test", missing, stages=evidence.parts["toy"].stages)
-    with pytest.raises(UserError, match="the stages of raw/base/fast were not timed"):
-        points(Evidence(ARTIFACT, evidence.tidy, {"toy": part}))
+@pytest.mark.parametrize(
+    ("entries", "timed"),
+    [({}, True), (None, False), ({"k64": {"reference": "raw/base/fast"}}, True)],
+)
+def test_what_was_not_run_or_not_timed_is_a_gap(
+    evidence: Evidence, entries: dict[str, dict[str, str]] | None, timed: bool
+) -> None:
+    whole = evidence.parts["toy"]
+    entries = dict(whole.entries) if entries is None else entries
+    part = Part("test", "test", entries, stages=whole.stages if timed else None)
+    parts = {"toy": whole, "other": part}
+    found = points(Evidence(ARTIFACT, evidence.tidy, parts))
+    assert set(found["dataset"]) == {"toy"}
+    assert points(Evidence(ARTIFACT, evidence.tidy, {"other": part})).empty
