@@ -147,6 +147,25 @@ def test_a_statistic_waits_for_the_teacher_only_if_it_compares_with_it(dry_run: 
     assert recall["train_system"] == ranks["train_system"] == 2
 
 
+def test_a_statistic_has_no_teacher_trained_whose_targets_are_given(
+    dry_run: DryRunner, tmp_path: Path
+) -> None:
+    (tmp_path / "distilled").touch()
+    given = f"given={{distilled: {{toy.long/transformer-big: {tmp_path / 'distilled'}}}}}"
+    recall = "results/toy.long/transformer-big/lattice/seed1/valid.recall.statistic.json"
+    alone, reported = (
+        dry_run(
+            *("toy-lattice", given, "decoders=[beam5,lattice-k64]"),
+            f"systems=[{system},transformer-big/lattice]",
+            f"speedup_over={{reference: {system}/beam5}}",
+            file=recall,
+        ).jobs
+        for system in ("raw/transformer", "raw/transformer-big")
+    )
+    assert alone["train_system"] == 1 and "translate_split" not in alone
+    assert reported["train_system"] == 2 and reported["translate_split"] == 1
+
+
 def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunner) -> None:
     everything = dry_run(
         *("multi30k-aggressive", "decoders=[beam5,beam5-optimised,greedy,gad-strict,gad-pp]")

@@ -49,11 +49,17 @@ def measured_family(wildcards):
 def teacher_translations(wildcards):
     """Return the file of what the teacher of a distilled target makes of a split.
 
-    Only if the statistic compares with it, and if it is one model, no ensemble.
+    Only if the statistic compares with it, if it is one model, no ensemble, and if it is there
+    anyway: where its targets are given, it may not be.
     """
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
     family = CONFIG.family_of[wildcards.system]
     if len(teachers) != 1 or not compares_with_teacher(family, wildcards.statistic):
+        return []
+    given = CONFIG.run.given
+    if f"{wildcards.dataset}/{wildcards.target}" in given.distilled and not (
+        teachers[0] in CONFIG.selected() or str(teachers[0].folder) in given.models
+    ):
         return []
     name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
     return model_file(teachers[0], name)
