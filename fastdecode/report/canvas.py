@@ -20,7 +20,7 @@ from fastdecode.files import write_aside
 # the colours (Okabe and Ito) also by readers who do not see all of them. A cycle of four beside two
 # of seven: it takes 28 curves until two look the same.
 LINES = ("-", "--", "-.", ":")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h", "d")
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "oooo")  # of bars
 Style = tuple[str, str, str]  # line, marker, colour

@@ -13,13 +13,12 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import FillStyleType
 
 from fastdecode.errors import UserError
-from fastdecode.report.canvas import COLOURS, GRID, LEGEND_LINE, canvas, logarithmic
+from fastdecode.report.canvas import COLOURS, GRID, LEGEND_LINE, MARKERS, canvas, logarithmic
 from fastdecode.report.speed import SPEED, described, threads_of
 from fastdecode.report.tables import only
 
 # Systems differ by marker and colour, thirteen markers beside seven colours, their decoders by how
 # the marker is filled, so that a point can be told from all others in black and white.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h", "d")
 FILLS: tuple[FillStyleType, ...] = ("full", "none", "left", "bottom", "right", "top")
 AXES = {"S1": "median ms a sentence", "Smax": "sentences a second, best batch"}
 PANELS = 2  # side by side

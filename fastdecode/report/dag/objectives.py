@@ -20,6 +20,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     places = [name for name in points["dataset"].unique() if name]
     heads = ["", *places] if (points["source"] == PUBLISHED).any() else places
     series = list(points["series"].unique())
+    ticks = points.drop_duplicates("x")
     with canvas(3.0, *pictures) as figure:
         panels = figure.subplots(1, len(heads), squeeze=False)[0]
         handles: dict[str, Any] = {}
@@ -37,11 +38,12 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 )
                 panel.bar_label(bars, fmt="{:.1f}", fontsize=7)
                 handles.setdefault(one, bars)
-            low, high = here["y"].min(), here["y"].max()
+            high = here["y"].max()
+            low = here["y"].min() if len(here) > 1 else 0.0  # one bar alone is as high as it is
             room = max(high - low, 1.0)
             panel.set_ylim(max(0.0, np.floor(low - 0.3 * room)), high + 0.15 * room)
-            ticks = here.drop_duplicates("x")
             panel.set_xticks(ticks["x"], ticks["label"])
+            panel.set_xlim(ticks["x"].min() - 0.5, ticks["x"].max() + 0.5)
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
         panels[0].set_ylabel(artifact.axes["y"])
         figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")

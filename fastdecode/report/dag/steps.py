@@ -13,6 +13,7 @@ from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
 
 LINE = 0.165  # inches: a prefix
+FITS = 46  # characters of a prefix
 RANKED = 2  # prefixes of a vertex that are shown
 HERE, ALL, SCORE, PAIR, TITLE = "s here", "s of all vertices", "score", "pair", "sentence"
 COLUMNS = {  # where they end, or begin: shares of the width
@@ -93,9 +94,14 @@ def _write(axis: Any, heading: str, x: float, line: int, text: str, **style: Any
     axis.text(x, line, text, ha=side, va="center", size=7, **style)
 
 
+def _ending(prefix: str) -> str:
+    """Return a prefix, or as much of its end as there is room for."""
+    return prefix if len(prefix) <= FITS else f"… {prefix[2 - FITS :]}"
+
+
 def _rows(points: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what is written in each line."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for vertex, at in points[points["x"].notna()].groupby("x"):
         value: Any = at.set_index("series")
         pairs = [
@@ -107,10 +113,11 @@ def _rows(points: pd.DataFrame) -> list[dict[str, Any]]:
             if f"rank {rank}: {SCORE}" not in value.index:
                 continue
             here, every, score = (value.loc[f"rank {rank}: {s}", "y"] for s in (HERE, ALL, SCORE))
+            prefix: str = value.loc[f"rank {rank}: {SCORE}", "label"]
             rows.append(
                 {
                     **{"kept": rank == 1, "vertex": f"{float(str(vertex)):g}" if rank == 1 else ""},
-                    "prefix": value.loc[f"rank {rank}: {SCORE}", "label"],
+                    "prefix": _ending(prefix),
                     **{"s here": f"{here:.2g}", "Σ s": f"{every:.2g}", "score": f"{score:.2f}"},
                     "goes on with": ", ".join(pairs) if rank == 1 else "dropped",
                 }

@@ -131,6 +131,14 @@ def test_steps_in_which_the_result_takes_part(drawn: Drawn, graphs: Document) ->
     assert "2 a 0.60, 3 the 0.40" in found and "5 runs 0.50, 10 </s> 0.40" in found
 
 
+def test_a_long_prefix_is_shown_by_its_end(drawn: Drawn, graphs: Document) -> None:
+    (dropped,) = (step["beams"][1] for step in graphs["sentences"][0]["beam"] if step["beams"][1:])
+    dropped["tokens"] = ["<s>", *["hippopotamus"] * 9, "</s>"]
+    found = texts(drawn("dag.steps", [graphs])[1])
+    (shown,) = (text for text in found if text.startswith("… "))
+    assert shown.endswith("hippopotamus </s>") and len(shown) == 46
+
+
 def test_vertices_are_counted_over_all_seeds(drawn: Drawn, origin: dict[str, Any]) -> None:
     origin = origin | {"statistic": "vertices"}
     one = {

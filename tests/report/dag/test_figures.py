@@ -82,6 +82,16 @@ def test_objectives_stand_beside_the_published(
     assert labels(figure) == ["all masked", "uniform", "adaptive"]
 
 
+def test_an_objective_alone_is_as_high_as_it_is_and_stands_in_its_place(
+    tidy: pd.DataFrame, drawn: Any, saved: list[Figure]
+) -> None:
+    drawn("figure7", tidy, parts={"toy": part(sum_adaptive="big/small/beam5")})
+    published, ours = saved[0].axes
+    assert ours.get_ylim()[0] == 0
+    assert ours.get_xlim() == published.get_xlim()
+    assert [tick.get_text() for tick in ours.get_xticklabels()] == ["max", "sum"]
+
+
 def test_samples_are_means_over_seeds(
     drawn: Any, origin: dict[str, Any], saved: list[Figure]
 ) -> None:
