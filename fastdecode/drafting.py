@@ -98,7 +98,11 @@ class Sentences:
         self._tokens, self._pad = tokens, pad
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
-        """See Drafts: what the draft has behind the word that the translation has come to."""
+        """See Drafts: what the draft has behind the word that the translation has come to.
+
+        That is never more than the longest draft: what is behind its end need not be verified.
+        """
+        most = min(most, self._tokens.shape[1])
         tokens = torch.cat(
             [self._tokens, self._tokens.new_full((len(self._tokens), 1), self._pad)], 1
         )

@@ -28,6 +28,7 @@ def test_the_rest_of_a_sentence_is_proposed_from_any_place_on() -> None:
     assert drafts.propose(prefixes([1, 0]), 3).tolist() == [[6, 7, 2], [8, 2, PAD]]
     assert drafts.propose(prefixes([9, 1]), 2).tolist() == [[PAD, PAD], [2, PAD]]
     assert drafts.propose(prefixes([0, 0]), 0).shape == (2, 0)
+    assert drafts.propose(prefixes([2, 1]), 99).tolist() == [[7, 2, PAD, PAD], [2, PAD, PAD, PAD]]
     drafts.keep(torch.tensor([1]))
     assert drafts.propose(prefixes([0]), 2).tolist() == [[8, 2]]
 
@@ -72,7 +73,7 @@ def test_every_row_goes_on_as_by_the_naive_twin(rows: list[tuple[list[int], list
     )
     for row, (draft, prefix) in zip(proposed.tolist(), rows, strict=True):
         start = behind([*draft, 2], prefix)
-        assert row == ([*draft, 2] + [PAD] * 20)[start : start + 3]
+        assert row == ([*draft, 2] + [PAD] * 20)[start : start + min(3, width)]
 
 
 def test_prefixes_that_stay() -> None:
