@@ -19,7 +19,7 @@ from fastdecode.plan.sizes import Size, Sizes
 TRAINING, SINGLE, BATCHED = 0.25, 0.11, 0.08  # share of the matrix throughput that is reached
 TIERS = {"reference": 1.0, "optimised": 0.7}  # of the time
 GLANCING = 4 / 3  # a pass without gradients before the step
-IMPORT, LIGHT = 7.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
+IMPORT, LIGHT = 5.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
 LINES_A_SECOND = {  # on one core
     **dict.fromkeys(("prepare", "extract"), 3_000.0),
     **{"apply_bpe": 20_000.0, "binarise_dataset": 15_000.0, "align_words": 700.0},
