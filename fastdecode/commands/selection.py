@@ -92,6 +92,8 @@ class Selection:
         """
         config = self.configuration
         fitting = [decoder for decoder in config.decoders if config.fits(decoder, self.system)]
+        family = config.family_of[self.system]  # its own first, then those that draft with it
+        fitting.sort(key=lambda decoder: config.family_of[decoder] != family)
         if name is None:
             chosen = config.decoders_of(self.models[0].entry)  # those of an ensemble are alike
             if not chosen:

@@ -43,9 +43,9 @@ def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
 def test_the_files_that_a_decoder_needs_besides_must_be_there(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    selection = selected(place, *SYSTEM)
     needed = ("lm", ("5gram.binary", "vocabulary"))
     monkeypatch.setattr(Decoder, "assets", property(lambda row: needed if row.beam > 1 else None))
-    selection = selected(place, *SYSTEM)
     assert selection.decoder("greedy").assets is None
     with pytest.raises(UserError, match=r"numbers/raw/lm/5gram.binary does not exist yet: make"):
         selection.decoder("beam5")
@@ -62,9 +62,9 @@ def test_the_files_that_a_decoder_needs_besides_must_be_there(
 def test_the_systems_that_decode_with_another_must_be_there(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    selection = selected(place, *SYSTEM)
     names = {1: ("transformer-big",), 5: ("transformer-6-1",)}
     monkeypatch.setattr(Decoder, "companions", lambda row, system: names[row.beam])
-    selection = selected(place, *SYSTEM)
     found = place.results / "numbers/raw/transformer-big/seed1/checkpoint.pt"
     assert selection.decoder("greedy").companions == {"transformer-big": found}
     with pytest.raises(UserError, match=r"raw/transformer-6-1/seed1/checkpoint.pt does not exist"):

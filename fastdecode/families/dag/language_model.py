@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from typing import Any
 
 from fastdecode.corpus.aside import build_aside
 from fastdecode.errors import UserError
@@ -52,7 +53,9 @@ def _compile(folder: Path) -> dict[str, str | None]:
     _run([*pip, "--no-binary", ":all:", KENLM, "-d", str(folder)], "KenLM cannot be downloaded")
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        # Python 3.11 has filters since 3.11.4
+        filters: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        packed.extractall(folder, **filters)
     (source,) = folder.glob("*/CMakeLists.txt")
     _run(
         ["cmake", "-S", str(source.parent), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"],
