@@ -1,7 +1,7 @@
 """The base class of every configuration row, and one-line messages for rows that do not fit."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -19,6 +19,13 @@ class Row(BaseModel):
 
 
 RowT = TypeVar("RowT", bound=BaseModel)
+
+
+def each_once(key: str, chosen: Sequence[object]) -> None:
+    """Raise ValueError on what stands twice in the list of a key."""
+    for name in chosen:
+        if chosen.count(name) > 1:
+            raise ValueError(f"{key}: {name} stands twice: once is enough")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from fastdecode.config.base import nearest
 from fastdecode.config.given import check_given
 from fastdecode.config.papers import DISTILLED, references
-from fastdecode.config.rows import EVERY, RAW, UNTRAINED
+from fastdecode.config.rows import RAW, UNTRAINED
+from fastdecode.config.run import EVERY
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.metrics import METRICS
 

@@ -20,10 +20,10 @@ from fastdecode.config.rows import (
     Ensemble,
     Family,
     Preset,
-    Run,
     System,
     Training,
 )
+from fastdecode.config.run import Run
 from fastdecode.errors import UserError
 from fastdecode.families import assets, decoder_row, system_row
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fastdecode.config import claims, corpora, devices, given, papers, rows
+from fastdecode.config import claims, corpora, devices, given, papers, rows, run
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
 MARK = "<!-- from here on written by `make generated` -->\n"
 WHERE: dict[type[BaseModel], str] = {
-    rows.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
-    rows.SpeedupOver: "`speedup_over:` of a run",
-    rows.Latency: "`latency:` of a run",
+    run.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
+    run.SpeedupOver: "`speedup_over:` of a run",
+    run.Latency: "`latency:` of a run",
     given.Given: "`given:` of a run",
     rows.Dataset: "`config/datasets/*.yaml`: a dataset",
     rows.Bpe: "`bpe:` of a dataset",
@@ -65,7 +65,7 @@ def table(model: type[BaseModel]) -> str:
 def wanted(root: Path) -> dict[Path, str]:
     """Return every generated file of the project in `root` with what it should hold."""
     files = {}
-    for model in (rows.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus, papers.Paper):
+    for model in (run.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus, papers.Paper):
         schema = json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
         files[root / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
     readme = root / "config/README.md"

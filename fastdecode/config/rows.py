@@ -1,42 +1,28 @@
-"""What a configuration may say: presets, datasets, systems, decoders, training, and the run.
+"""What rows of a configuration may say: presets, datasets, systems, decoders, training.
 
 Every model here is one kind of YAML row; the field descriptions are the reference that
 `config/README.md` and `workflow/schemas/` are generated from.
 """
 
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
-    Discriminator,
     Field,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
-    Tag,
     model_validator,
 )
 
-from fastdecode.config.base import Row
-from fastdecode.config.given import Given
+from fastdecode.config.base import Row, each_once
 
 RAW = "raw"  # the target side as it is in the corpus
 UNTRAINED = "untrained"  # stands for a target where a system has random weights
-EVERY = "*/*"  # the pattern that every target/system matches
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
-Scenario = Literal["S1", "Smax"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
-
-
-def _each_once(key: str, chosen: Sequence[object]) -> None:
-    """Raise ValueError on what stands twice in the list of a key."""
-    for name in chosen:
-        if chosen.count(name) > 1:
-            raise ValueError(f"{key}: {name} stands twice: once is enough")
 
 
 class Training(Row):
@@ -132,7 +118,7 @@ class Dataset(Row):
 
     @model_validator(mode="after")
     def _no_split_twice(self) -> "Dataset":
-        _each_once("tests", self.tests)
+        each_once("tests", self.tests)
         return self
 
 
@@ -174,7 +160,7 @@ class Ensemble(Row):
 
     @model_validator(mode="after")
     def _no_seed_twice(self) -> "Ensemble":
-        _each_once("seeds", self.seeds)
+        each_once("seeds", self.seeds)
         return self
 
 
@@ -267,136 +253,3 @@ class Family(Row):
     systems: dict[Name, dict[str, object]] = Field(description="recipes for trained models")
     ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
     decoders: dict[Name, dict[str, object]] = Field(description="ways to decode with them")
-
-
-class Latency(Row):
-    """How a run times its decoders: those of a tier in one process, interleaved."""
-
-    scenarios: tuple[Scenario, ...] = Field(
-        ("S1", "Smax"),
-        min_length=1,
-        description="S1: one sentence at a time; Smax: a sweep over batch sizes",
-    )
-    threads: tuple[PositiveInt | Literal["all"], ...] = Field(
-        (1, "all"), min_length=1, description="CPU threads of the timed process, each measured"
-    )
-    lines: PositiveInt = Field(30, description="S1: test lines timed, stratified by length")
-    batches: tuple[PositiveInt, ...] = Field(
-        (8, 32), min_length=1, description="Smax: sentences a batch, up to what fits"
-    )
-    batch_lines: PositiveInt = Field(64, description="Smax: test lines timed at every batch size")
-    warmup: PositiveInt = Field(20, description="sentences before the clock counts")
-    repeats: PositiveInt = Field(5, description="passes over the lines")
-
-    @model_validator(mode="after")
-    def _sound(self) -> "Latency":
-        for key in ("scenarios", "threads", "batches"):
-            _each_once(key, getattr(self, key))
-        if "Smax" in self.scenarios and min(self.batches) > self.batch_lines:
-            raise ValueError(
-                f"batch_lines: {self.batch_lines} lines fill no batch of {min(self.batches)}: set "
-                "batches to smaller ones, or batch_lines to more"
-            )
-        return self
-
-
-class SpeedupOver(Row):
-    """The denominator of each tier's speed-ups."""
-
-    reference: str = Field(description="target/system/decoder of tier reference")
-    optimised: str | None = Field(
-        None,
-        description="the same of tier optimised; by default the run's first with the same search",
-    )
-
-
-def _kind_of(entry: object) -> str:
-    return "systems" if isinstance(entry, Mapping) else "name"
-
-
-# A decoder's name, or patterns of target/system → names of decoders.
-DecoderEntry = Annotated[
-    Annotated[Name, Tag("name")] | Annotated[dict[str, tuple[Name, ...]], Tag("systems")],
-    Discriminator(_kind_of),
-]
-
-
-class Run(Row):
-    """What one run does: `config/config.yaml`, or a file of config/runs merged over it."""
-
-    name: Name = Field(description="folder of its tables and figures below results/report")
-    datasets: tuple[Name, ...] = Field(min_length=1, description="rows of config/datasets")
-    systems: tuple[str, ...] = Field(
-        min_length=1,
-        description="what is trained, as target/system; a target is raw or a teacher's name; "
-        "untrained/system is not: its random weights are timed, every translation as long as its "
-        "reference",
-    )
-    decoders: tuple[DecoderEntry, ...] = Field(
-        min_length=1,
-        description="how systems are decoded: a decoder alone is for all systems that it fits; "
-        "after target/system, in which * stands for anything, come decoders for these systems",
-    )
-    seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
-    papers: tuple[Name, ...] = Field(
-        (),
-        description="rows of config/papers whose tables and figures are made of this run, or "
-        "single ones of them, such as lattice.table1",
-    )
-    distill_decoder: Name = Field("beam5", description="how a teacher translates the training set")
-    speedup_over: SpeedupOver = Field(
-        description="denominators of speed-ups, each trained and decoded in this run"
-    )
-    device: Literal["cpu", "cuda"] = Field("cpu", description="where models train and decode")
-    precision: Literal["fp64", "fp32", "fp16", "bf16"] = Field(
-        "fp32", description="arithmetic of decoding; fp16 and bf16 need a GPU"
-    )
-    mirror: str | None = Field(None, description="folder searched before any URL")
-    definitions: str | None = Field(
-        None, description="folder laid out as config/ with rows of your own"
-    )
-    given: Given = Field(Given(), description="what need not be made: files of yours")
-    training: dict[str, object] = Field({}, description="training settings above all others")
-    roles: dict[Literal["base", "big"], Name] = Field(
-        {}, description="role → preset, instead of the datasets'"
-    )
-    latency: Latency = Field(Latency(), description="the latency measurement")
-
-    @model_validator(mode="after")
-    def _sound(self) -> "Run":
-        for key in ("datasets", "systems", "seeds", "papers"):
-            _each_once(key, getattr(self, key))
-        pairs = self.decoder_patterns
-        for pattern, name in pairs:
-            if pairs.count((pattern, name)) > 1 or (pattern != EVERY and (EVERY, name) in pairs):
-                raise ValueError(f"decoders: {name} stands twice for {pattern}: once is enough")
-        if self.precision in ("fp16", "bf16") and self.device != "cuda":
-            raise ValueError(f"precision {self.precision} needs a GPU: set device: cuda")
-        return self
-
-    @property
-    def decoder_patterns(self) -> list[tuple[str, str]]:
-        """Return (pattern of target/system, decoder) in the order of `decoders:`."""
-        return [
-            pair
-            for entry in self.decoders
-            for pair in (
-                [(EVERY, entry)]
-                if isinstance(entry, str)
-                else [(pattern, name) for pattern, names in entry.items() for name in names]
-            )
-        ]
-
-    @property
-    def decoder_names(self) -> list[str]:
-        """Return every decoder of the run, whatever systems it is for."""
-        return list(dict.fromkeys(name for _, name in self.decoder_patterns))
-
-    def decoders_for(self, entry: str) -> list[str]:
-        """Return the decoders whose patterns `entry`, target/system, matches, in order.
-
-        Whether they fit the system is another question.
-        """
-        pairs = self.decoder_patterns
-        found = (name for pattern, name in pairs if fnmatchcase(entry, pattern))
-        return list(dict.fromkeys(found))

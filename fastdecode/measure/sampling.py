@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fastdecode.config.rows import Latency, Scenario
+from fastdecode.config.run import Latency, Scenario
 from fastdecode.errors import UserError
 
 

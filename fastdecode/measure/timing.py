@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from fastdecode.config.rows import Latency, Scenario
+from fastdecode.config.run import Latency, Scenario
 from fastdecode.decode import System, load_system, translate_lines
 from fastdecode.limits import Lengths
 from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from fastdecode.config.base import check, merge, nearest, read_yaml
 from fastdecode.config.corpora import Corpus
-from fastdecode.config.rows import Dataset, Ensemble, Family, Latency, Training
+from fastdecode.config.rows import Dataset, Ensemble, Family, Training
+from fastdecode.config.run import Latency
 from fastdecode.errors import UserError
 
 DATASET = {"corpus": "toy", "bpe": {"merges": 600}}

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from fastdecode.config import rows
+from fastdecode.config import rows, run
 from fastdecode.config.base import Row
 from fastdecode.config.reference import MARK, WHERE, table, wanted
 
@@ -40,7 +40,7 @@ def test_the_prose_is_kept(written: dict[str, str]) -> None:
 def test_schemas_refuse_what_the_models_refuse(written: dict[str, str]) -> None:
     schema = json.loads(written["workflow/schemas/run.schema.json"])
     assert schema["additionalProperties"] is False
-    assert set(schema["properties"]) == set(rows.Run.model_fields)
+    assert set(schema["properties"]) == set(run.Run.model_fields)
     assert "name" in schema["required"] and "mirror" not in schema["required"]
 
 
@@ -49,7 +49,7 @@ def test_a_table_shows_defaults_as_yaml_would() -> None:
     assert "| `adam_betas` | `[0.9, 0.98]` | Adam's two decay rates |" in lines
     assert "| `max_updates` | `null` | stop after so many updates |" in lines
     assert "| `merges` | required | merge operations |" in table(rows.Bpe)
-    assert "| `latency` | see below | the latency measurement |" in table(rows.Run)
+    assert "| `latency` | see below | the latency measurement |" in table(run.Run)
 
 
 def test_every_kind_of_row_has_its_table() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fastdecode.config.rows import Latency
+from fastdecode.config.run import Latency
 from fastdecode.corpus.bpe import learn
 from fastdecode.files import read_lines
 from fastdecode.text import Text

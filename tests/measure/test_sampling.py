@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fastdecode.config.rows import Latency
+from fastdecode.config.run import Latency
 from fastdecode.errors import UserError
 from fastdecode.measure.sampling import stratified_sample, workload
 

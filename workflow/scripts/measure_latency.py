@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.config.rows import Latency
+from fastdecode.config.run import Latency
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, read_lines

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fastdecode.config.rows import Latency
+from fastdecode.config.run import Latency
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
