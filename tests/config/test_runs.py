@@ -268,8 +268,9 @@ def test_table_4_is_measured_of_one_size_on_every_vocabulary() -> None:
         assert run.architecture(dataset, system) == Architecture(128, 512, 4, 4, 4)
 
 
-def test_the_beam_of_the_bidirectional_paper() -> None:
+def test_the_search_of_the_bidirectional_paper() -> None:
     run = read(CONFIG / "runs/bidirectional.yaml")
+    assert run.run.precision == "fp16" and run.run.latency.batches == (32,)
     for name in ("beam10", "pairs-beam10"):
         assert name in run.run.decoder_names
         row = run.decoders[name].model_dump()
