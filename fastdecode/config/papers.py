@@ -70,7 +70,7 @@ class Artifact(Row):
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
         "of which the first that was run counts, the target a teacher, raw or distilled; or names "
         "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
-        "of the setting, in what is made of traces the name of one",
+        "of the setting, or column → key, in what is made of traces the name of one",
     )
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"

@@ -104,9 +104,11 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
     for setting, group in speeds.groupby(keys, sort=False):
         dataset, split, scenario, threads, precision, device = setting
         tiers = " and ".join(group["tier"].unique())
+        sizes = " and ".join(map(str, sorted(map(int, group["batch"].unique()))))
+        batches = f", batches of {sizes}" if scenario == "Smax" else ""
         parts.append(
-            f"Times of ours: {dataset}, {split}, {tiers} tier, {scenario}, threads {threads}, "
-            f"{precision}, {device}."
+            f"Times of ours: {dataset}, {split}, {tiers} tier, {scenario}{batches}, threads "
+            f"{threads}, {precision}, {device}."
         )
     for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
         over = " and ".join(group["over"].unique())

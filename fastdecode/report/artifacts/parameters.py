@@ -1,10 +1,11 @@
 """Tables of hyper-parameters, one a line: published values, beside what our systems are given."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import Artifact, choose
+from fastdecode.config.papers import Artifact, choose, entry_of
 from fastdecode.report.artifacts.beside import column_of, published_columns, published_number
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
@@ -16,8 +17,8 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     """Return the cells: published ones, and for each column the settings of a system of the run.
 
     `measured:` of the artifact maps columns to target/system. A row's `ours` is the key of an
-    architecture, a training or a decoder that the row is about; without it the row has no
-    counterpart here.
+    architecture, a training or a system that the row is about, key.0 the first of several values;
+    it may differ by column, and where it is missing the row has no counterpart here.
     """
     artifact = evidence.artifact
     found = published_cells(artifact)
@@ -26,12 +27,19 @@ def cells(evidence: Evidence) -> pd.DataFrame:
             entry = choose(pattern, list(part.settings), {})
             settings = part.settings[entry] if entry else {}
             for row in artifact.rows:
-                for key in artifact.wanted(row):
-                    if settings.get(key) is not None:
+                keys = artifact.patterns(row)
+                for key in keys.get(entry_of(row, column)) or keys.get(row, []):
+                    if (value := _setting(settings, key)) is not None:
                         cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
-                        value = {"text": text_of(settings[key]), "what": entry}
-                        found.append({**cell, "dataset": dataset, **value})
+                        ours = {"text": text_of(value), "what": entry}
+                        found.append({**cell, "dataset": dataset, **ours})
     return CELLS.frame(found)
+
+
+def _setting(settings: Mapping[str, Any], key: str) -> Any:
+    name, _, place = key.partition(".")
+    value = settings.get(name)
+    return value[int(place)] if place and value is not None else value
 
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:

@@ -31,3 +31,22 @@ def test_our_value_stands_beside_the_published() -> None:
         "toy big/base": ["2", "False", ""],
     }
     assert table.caption.startswith("x: settings. Published: two corpora.")
+
+
+def test_a_row_may_be_about_some_columns_alone_and_about_one_of_several_values() -> None:
+    rows = {
+        "base": {"item": "width", "ours": {"one": "width"}},
+        "big": {"item": "width", "ours": {"more": "width"}},
+        "second": {"item": "second rate", "ours": "rates.1"},
+        "missing": {"item": "third rate", "ours": "others.2"},
+    }
+    measured = {"one": "raw/base", "more": "raw/big"}
+    artifact = ARTIFACT.model_copy(update={"rows": rows, "measured": measured})
+    settings = {
+        "raw/base": {"width": 64, "rates": (0.9, 0.98)},
+        "raw/big": {"width": 96, "rates": [0.9, 0.99], "others": None},
+    }
+    part = Part("test", "test", {}, settings=settings)
+    frame = printed("x", artifact, cells(Evidence(artifact, pd.DataFrame(), {"toy": part}))).frame
+    assert frame["toy raw/base"].tolist() == ["64", "", "0.98", ""]
+    assert frame["toy raw/big"].tolist() == ["", "96", "0.99", ""]

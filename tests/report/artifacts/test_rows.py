@@ -104,6 +104,7 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
         "Published: an A100.",
         "BLEU of ours: toy, test, bleu|v1.",
         "S1, threads 1, fp32, cpu: X, 2 cores.",
+        "Smax, batches of 8, threads 1, fp32, cpu: X, 2 cores.",
         "Speed-ups in the optimised tier are over raw/base/fast.",
         "Note: a doubt.",
     ):
