@@ -124,6 +124,19 @@ def test_the_limit_on_length_is_the_sentences_own(order: Order) -> None:
             assert [len(t.tokens) for t in translations] == [2 * (n + 1) + 3 for n in (1, 4, 7)]
 
 
+@pytest.mark.parametrize("order", ["bidirectional", "r2l"])
+@pytest.mark.parametrize(("positions", "most"), [(8, (7, 7)), (9, (7, 8))])
+def test_the_last_position_is_an_ends(order: Order, positions: int, most: tuple[int, int]) -> None:
+    """A pair takes two positions, so that of nine one stays empty."""
+    system = untrained(order)
+    system.models[0].decoder.max_target_positions = positions
+    with torch.no_grad():
+        system.models[0].decoder.output_projection.bias[system.target.eos()] = -50.0
+    for engine in ENGINES:
+        (translation,) = decoder(system, engine, beam=2)([["w1", "w2"]])
+        assert len(translation.tokens) == most[order == "r2l"]
+
+
 def test_the_start_is_the_models(ragged: Sentences) -> None:
     system = untrained(start="bos-bos")
     for sentence, ours in zip(ragged, decoder(system)(ragged), strict=True):

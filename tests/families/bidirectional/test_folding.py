@@ -59,6 +59,14 @@ def test_what_is_folded_comes_back(order: Order, drawn: list[list[int]]) -> None
     assert len(rows[0]) == max(kind.slots(len(sentence)) for sentence in drawn)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_length_comes_back(order: Order) -> None:
+    lengths = range(65)
+    sentences = [list(range(4, 4 + length)) for length in lengths]
+    rows = fold(order, *sentences)
+    assert [Fold(order).restore(rows[length][:length]) for length in lengths] == sentences
+
+
 def test_the_decoder_sees_the_pair_before() -> None:
     target = batch([[11, 12, 13, 14], [21]])
     for kind, first in ((Fold(), [BOS, E]), (Fold(start="bos-bos"), [BOS, BOS])):
