@@ -53,8 +53,9 @@ family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decode
 	@find $(PLACES) -type f -exec sed -i 's/template/$(NAME)/g' {} +
 	@echo "wrote $(PLACES)"
 
+# By file: what a file's tests share is made once. A test of the workflow runs two jobs at a time.
 test: $(READY)  ## install and run the tests
-	$(BIN)/python -m pytest --durations=25
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations=25
 
 test-cluster: $(READY)  ## kill jobs, nodes and snakemake on a SLURM cluster of this machine (docs/cluster.md)
 	FAULTS=1 $(BIN)/python -m pytest -s tests/workflow/test_cluster.py

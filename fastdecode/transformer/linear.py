@@ -7,6 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+# oneDNN takes 40 µs longer to begin than PyTorch's own product, and gains nothing on weights that
+# stay in the caches until there is much to multiply (docs/measurements/benchmark).
+SMALL = 2**18  # numbers of a weight
+FEW = 2**22  # multiplications
+
 
 def has_bf16() -> bool:
     """Whether this CPU multiplies in bfloat16 faster than in fp32."""
@@ -38,7 +43,7 @@ class Linear:
 
     In fp32 or bf16 on a CPU the weights are packed for oneDNN: a decoder step is a product of a few
     rows with matrices larger than the caches, and there the packed layout reads the memory twice as
-    fast as the plain one (docs/measurements/benchmark).
+    fast as the plain one (docs/measurements/benchmark). Small matrices are kept in both layouts.
     """
 
     def __init__(self, layers: Sequence[Any], relu: bool = False, pack: bool = True):
@@ -49,13 +54,17 @@ class Linear:
         weight = torch.cat([layer.weight.detach() for layer in layers])  # (out, in)
         biases = [layer.bias for layer in layers if layer.bias is not None]
         self._bias = torch.cat([bias.detach() for bias in biases]) if biases else None
-        self._relu = relu
-        self._packed = pack and _by_onednn(weight)
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight) if self._packed else weight
+        self._relu, self._outputs = relu, len(weight)
+        packed = pack and _by_onednn(weight)
+        small = weight.dtype == torch.float32 and weight.numel() < SMALL
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(weight) if packed else None
+        self._plain = weight if small or not packed else None
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map (…, in) to (…, out)."""
-        if self._packed:
-            return multiply(x, self._weight, self._bias, self._relu)
-        y = F.linear(x, self._weight, self._bias)
+        few = x.numel() * self._outputs < FEW
+        if self._packed is not None and (self._plain is None or not few):
+            return multiply(x, self._packed, self._bias, self._relu)
+        assert self._plain is not None
+        y = F.linear(x, self._plain, self._bias)
         return F.relu(y) if self._relu else y

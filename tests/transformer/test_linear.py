@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch import nn
 
+from fastdecode.transformer import linear
 from fastdecode.transformer.linear import Linear, multiply
 
 
@@ -43,3 +44,21 @@ def test_bfloat16_is_packed_too() -> None:
     found = Linear([layer])(x)
     assert found.dtype == torch.bfloat16
     assert torch.allclose(found, layer(x), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "by_onednn"),
+    [(3, 8, False), (linear.FEW // 64 // 8, 8, True), (3, linear.SMALL // 64, True)],
+)
+def test_little_work_on_a_small_weight_is_left_to_pytorch(
+    rows: int, size: int, by_onednn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(3)
+    calls = []
+    monkeypatch.setattr(linear, "multiply", lambda *args: calls.append(1) or multiply(*args))
+    layer = nn.Linear(64, size)
+    x = torch.randn(rows, 64)
+    assert torch.allclose(Linear([layer], relu=True)(x), layer(x).clamp(min=0), atol=1e-4)
+    assert bool(calls) == by_onednn
+    calls.clear()
+    assert torch.equal(Linear([layer], pack=False)(x), layer(x)) and not calls
