@@ -1,6 +1,7 @@
 """Linear layers laid out once for the machine they run on."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import torch
@@ -24,18 +25,25 @@ def _by_onednn(weight: Tensor) -> bool:
     return suits and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 
 
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
+    attribute = "relu" if relu else "none"
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, attribute, [], "")
+    return product
+
+
+def _pytorch(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
+    y = F.linear(x, weight, bias)
+    return F.relu(y) if relu else y
+
+
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
-    """Map x (…, in) to (…, out) with `weight` (out, in), packed or not, by oneDNN where it can.
+    """Map x (…, in) to (…, out) with `weight` (out, in), by oneDNN where that pays.
 
     For weights of a sentence, which are used too seldom to pack them. On some CPUs oneDNN is twice
     as fast as the library that PyTorch's own products call.
     """
-    if _by_onednn(weight):
-        attribute = "relu" if relu else "none"
-        product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, attribute, [], "")
-        return product
-    y = F.linear(x, weight, bias)
-    return F.relu(y) if relu else y
+    much = x.numel() * len(weight) >= FEW
+    return (_onednn if much and _by_onednn(weight) else _pytorch)(x, weight, bias, relu)
 
 
 class Linear:
@@ -57,14 +65,12 @@ class Linear:
         self._relu, self._outputs = relu, len(weight)
         packed = pack and _by_onednn(weight)
         small = weight.dtype == torch.float32 and weight.numel() < SMALL
-        self._packed = torch.ops.mkldnn._reorder_linear_weight(weight) if packed else None
         self._plain = weight if small or not packed else None
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(weight) if packed else weight
+        self._few = FEW if packed else inf
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map (…, in) to (…, out)."""
-        few = x.numel() * self._outputs < FEW
-        if self._packed is not None and (self._plain is None or not few):
-            return multiply(x, self._packed, self._bias, self._relu)
-        assert self._plain is not None
-        y = F.linear(x, self._plain, self._bias)
-        return F.relu(y) if self._relu else y
+        if self._plain is not None and x.numel() * self._outputs < self._few:
+            return _pytorch(x, self._plain, self._bias, self._relu)
+        return _onednn(x, self._packed, self._bias, self._relu)

@@ -47,18 +47,26 @@ def test_bfloat16_is_packed_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "size", "by_onednn"),
-    [(3, 8, False), (linear.FEW // 64 // 8, 8, True), (3, linear.SMALL // 64, True)],
+    ("rows", "size", "packed", "unpacked"),
+    [
+        (3, 8, False, False),  # little work on a small weight
+        (linear.FEW // 64 // 8, 8, True, True),  # much
+        (3, linear.SMALL // 64, True, False),  # a large weight, which is read faster packed
+    ],
 )
 def test_little_work_on_a_small_weight_is_left_to_pytorch(
-    rows: int, size: int, by_onednn: bool, monkeypatch: pytest.MonkeyPatch
+    rows: int, size: int, packed: bool, unpacked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.manual_seed(3)
-    calls = []
-    monkeypatch.setattr(linear, "multiply", lambda *args: calls.append(1) or multiply(*args))
+    calls, onednn = [], linear._onednn
+    monkeypatch.setattr(linear, "_onednn", lambda *args: calls.append(1) or onednn(*args))
     layer = nn.Linear(64, size)
     x = torch.randn(rows, 64)
-    assert torch.allclose(Linear([layer], relu=True)(x), layer(x).clamp(min=0), atol=1e-4)
-    assert bool(calls) == by_onednn
-    calls.clear()
-    assert torch.equal(Linear([layer], pack=False)(x), layer(x)) and not calls
+    for product, by_onednn in (
+        (lambda: Linear([layer], relu=True)(x), packed),
+        (lambda: multiply(x, layer.weight, layer.bias, relu=True), unpacked),
+        (lambda: Linear([layer], relu=True, pack=False)(x), False),
+    ):
+        calls.clear()
+        assert torch.allclose(product(), layer(x).clamp(min=0), atol=1e-4)
+        assert bool(calls) == by_onednn
