@@ -20,6 +20,7 @@ from fastdecode.families.dag.naive import prefix_sums
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from fastdecode.families.dag.paths import best_path, posteriors, token_scores
 from fastdecode.families.dag.shape import main_edges, passing
+from fastdecode.families.dag.walk import successors
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 
@@ -120,7 +121,7 @@ def assignment(system: "System", split: Split) -> dict[str, Any]:
 
 def lookahead_path(graph: Graph) -> list[int]:
     """Return the vertices that lookahead walks in the first graph."""
-    following = (graph.links + graph.scores[:, None, :, 0]).argmax(2)[0].tolist()
+    following = successors(graph, lookahead=True)[0].tolist()
     path = [0]
     while path[-1] < int(graph.sizes[0]) - 1:
         path.append(following[path[-1]])

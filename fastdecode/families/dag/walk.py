@@ -16,11 +16,15 @@ def walk(graph: Graph, lookahead: bool) -> list[Found]:
     Greedily a vertex links to its likeliest successor; with `lookahead`, to the one of the highest
     product of link and token probability (equation 10).
     """
-    best = graph.scores[..., 0]  # (B, L)
-    steps = graph.links + best[:, None]
-    following = (steps if lookahead else graph.links).argmax(2)  # (B, L)
-    gained = steps.gather(2, following[..., None])[..., 0]
-    return follow(following, gained, graph)
+    following = successors(graph, lookahead)
+    gained = graph.links.gather(2, following[..., None])[..., 0]
+    return follow(following, gained + graph.scores[..., 0].gather(1, following), graph)
+
+
+def successors(graph: Graph, lookahead: bool) -> Tensor:
+    """Return the vertex that is chosen behind each: (B, L); see walk."""
+    steps = graph.links + graph.scores[:, None, :, 0] if lookahead else graph.links
+    return steps.argmax(2)
 
 
 def follow(following: Tensor, gained: Tensor, graph: Graph) -> list[Found]:

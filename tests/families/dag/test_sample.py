@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fastdecode.families.dag.graph import Graph
-from fastdecode.families.dag.sample import sample
+from fastdecode.families.dag.sample import ASKED, sample
 from tests.families.dag.conftest import BOS, EOS, UNK, every_path, random_graph
 
 DRAWS = 20_000
@@ -86,6 +86,16 @@ def test_scores_are_those_of_the_path() -> None:
             if all(pair in index for pair in zip(path, written, strict=True))
         ]
         assert min(abs(score - total) for total in totals) < 1e-4
+
+
+def test_steps_behind_the_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU it is not asked at every step whether all have ended."""
+    graph, _ = random_graph(3, [9, 6, 4], words=2, temperature=1.0)
+    draws = torch.rand(3, 8, generator=torch.Generator().manual_seed(2))
+    expected = sample(graph, draws, 0.8, 1.0)
+    assert max(len(tokens) for tokens, _ in expected) < 6  # or nothing is left out
+    monkeypatch.setitem(ASKED, "cpu", ASKED["cuda"])
+    assert sample(graph, draws, 0.8, 1.0) == expected
 
 
 def test_no_special_symbol_is_drawn() -> None:

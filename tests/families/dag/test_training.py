@@ -100,6 +100,7 @@ def test_the_command_says_what_is_trained(graph_job: Callable[..., Job]) -> None
         "--glancing": "adaptive",
         "--glance-from": "0.5",
         "--glance-to": "0.1",
+        "--glance-over": str(200_000 / 300_000),
         "--eval-bleu-args": '{"search": "lookahead"}',
     }.items():
         assert words[words.index(option) + 1] == value
@@ -237,6 +238,21 @@ def test_the_second_pass_sees_what_is_shown(task: GraphTask) -> None:
     model.eval()
     loss_of(task)(model, batch_of(task, [0, 1, 2]))
     assert len(seen) == 2
+
+
+def test_both_passes_drop_the_same_units_out(
+    task: GraphTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GraphTask, "glancing_ratio", lambda self, update: 0.0)  # nothing is shown
+    model = learner("gated")
+    seen: list[Any] = []
+    model.decoder.register_forward_hook(lambda _, inputs, outputs: seen.append(outputs))
+    loss_of(task)(model, batch_of(task, [0, 1, 2]))
+    (first, links), (second, links_again) = seen
+    assert torch.equal(first, second) and torch.equal(links, links_again)
+    model.eval()
+    loss_of(task)(model, batch_of(task, [0, 1, 2]))
+    assert not torch.allclose(seen[-1][0], first)  # in training something is dropped
 
 
 def test_the_ratio_of_glancing_follows_the_task() -> None:
