@@ -7,7 +7,7 @@ from typing import Any
 from fastdecode.config.papers import NO_METRICS, Artifact, choose, trained
 from fastdecode.config.read import Configuration, Model
 
-# Statistics that need several right translations of a line: of corpora that the project writes.
+# Statistics that need several right translations of a line, which few corpora have.
 OF_SEVERAL_REFERENCES = ("samples",)
 
 
@@ -136,14 +136,14 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
             target, system = entry.split("/")
             for dataset in datasets_of(config, artifact):
                 corpus = config.corpora[config.datasets[dataset].corpus]
-                if name in OF_SEVERAL_REFERENCES and not corpus.generate:
-                    continue
+                on = artifact.statistics_on or (artifact.split,)
+                splits = [_splits(config, dataset)[split] for split in on]
+                if name in OF_SEVERAL_REFERENCES:
+                    splits = [split for split in splits if corpus.has_several_references(split)]
                 for seed in config.run.seeds:
                     model = Model(dataset, target, system, seed)
-                    if not config.at_hand(model):
-                        continue
-                    for split in artifact.statistics_on or (artifact.split,):
-                        yield model, _splits(config, dataset)[split], name
+                    if config.at_hand(model):
+                        yield from ((model, split, name) for split in splits)
 
 
 def curves(config: Configuration, artifact: Artifact) -> list[Model]:

@@ -159,11 +159,20 @@ class Corpus(Row):
     splits: dict[SplitName, Annotated[tuple[AnyPiece, ...], Field(min_length=1)]] = Field(
         {}, description="split → pieces, read one after another"
     )
+    references: dict[SplitName, Key] = Field(
+        {},
+        description="split → a download with more right translations of some of its lines, marked "
+        "as those of newstest2014 by Ott et al. (2018) are",
+    )
 
     @property
     def split_names(self) -> tuple[str, ...]:
         """Every split, those held out of train last."""
         return (*(GENERATED_SPLITS if self.generate else self.splits), *self.holdout)
+
+    def has_several_references(self, split: str) -> bool:
+        """Tell whether several right translations of lines of a split are known."""
+        return bool(self.generate) or split in self.references
 
     def downloads(self, split: str) -> tuple[str, ...]:
         """Keys of the downloads a split of files is read from, each once."""
@@ -184,7 +193,7 @@ class Corpus(Row):
         for split in self.holdout:
             if self.split_names.count(split) > 1:
                 raise ValueError(f"the split {split} is both held out and given")
-        for split in ("train", "valid"):
+        for split in ("train", "valid", *self.references):
             if split not in self.split_names:
                 raise ValueError(f"there is no split {split}")
         kinds = {piece.kind for pieces in self.splits.values() for piece in pieces}

@@ -33,17 +33,18 @@ as BPE tokens."""
 def sampled(system: "System", split: Split, draw: Draw) -> dict[str, Any]:
     """Return the statistic: what `draw` draws, measured at each of TEMPERATURES.
 
-    The number of samples is that of references which half of the lines have, at most MOST.
+    The number of samples is that of references which half of the lines have that have any, at most
+    MOST.
 
     Raises UserError if the split has no several right translations.
     """
     if split.text is None:
         raise UserError(
             "samples are measured against several right translations of each line, and this "
-            "split has none: take a corpus that the project writes itself"
+            "split has none: take a corpus that the project writes itself, or one with `references`"
         )
     text = split.text
-    count = min(MOST, median_low(map(len, text.right)))
+    count = min(MOST, median_low(map(len, filter(None, text.right))))
     if count < 2:
         raise UserError("half of the lines have one right translation alone: too few to compare")
     lines = [number for number in split.readable(system) if len(text.right[number]) >= count]

@@ -34,7 +34,7 @@ class Readable:
     """A split as it is read by people, where several right translations of it are known."""
 
     right: Lines
-    """For each line, right translations: raw text, the corpus's own first."""
+    """For each line, right translations: raw text; none where none are known but the corpus's."""
     finish: Callable[[list[str]], str]
     """Turns BPE tokens into such text."""
     language: str

@@ -67,7 +67,8 @@ def test_every_download_serves_a_corpus() -> None:
         for split in corpus.splits
         for key in corpus.downloads(split)
     }
-    assert set(DOWNLOADS) - used == {"news/newstest2014.extra-refs.gz"}
+    used |= {key for file in FILES for key in read(file.stem).references.values()}
+    assert set(DOWNLOADS) == used
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,7 @@ def test_the_defaults_and_split_names() -> None:
         ({"splits": {}, "generate": "toy"}, "generate and seed"),
         ({"seed": 1}, "generate and seed"),
         ({"splits": {"train": [PIECE]}}, "no split valid"),
+        ({"references": {"test": "more.gz"}}, "no split test"),
         ({"splits": {"valid": [PIECE]}}, "no split train"),
         ({"splits": {"train": [], "valid": [PIECE]}}, "splits.train"),
         ({"splits": {"train": [PIECE], "va.lid": [PIECE]}}, "va.lid"),

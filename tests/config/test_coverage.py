@@ -20,7 +20,7 @@ DRAWINGS = {f"dag.figure{number}" for number in (3, 4, 10, 15)}  # of dag-lambda
 BARE = {  # what a run has nothing of, and why; the artifact says so itself
     # the big models alone fit into an hour; there are no base ones beside them
     "multi30k-bidirectional": {"bidirectional.table2a"},
-    # samples are held to several references, which written corpora alone have
+    # samples are held to several references, which these data have not
     "dag": {*DRAWINGS, "dag.figure8"},  # drawings: dag-drawings
     "dag-ablations": {"dag.figure8"},
     "multi30k-dag": {"dag.figure7", "dag.figure8"},  # objectives: five more trainings

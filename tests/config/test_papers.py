@@ -133,6 +133,10 @@ def test_samples_are_measured_where_several_references_are_known() -> None:
     figure = dag().papers["dag"].artifacts["figure8"]
     assert {split for _, split, _ in statistics(dag(), figure)} == {"test"}
     assert not list(statistics(dag(datasets=["multi30k.de-en"]), figure))
+    news = list(statistics(dag(datasets=["news.en-de"]), figure))
+    assert {split for _, split, _ in news} == {"newstest2014"}
+    valid = figure.model_copy(update={"split": "valid"})
+    assert not list(statistics(dag(datasets=["news.en-de"]), valid))
 
 
 def test_learning_curves_are_of_the_first_seed() -> None:

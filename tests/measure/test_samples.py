@@ -41,6 +41,11 @@ def test_as_many_samples_as_half_of_the_lines_have_references() -> None:
         assert point["multi_reference"] == multi_reference_bleu(drawn, drawn, "en", False)
 
 
+def test_lines_without_any_known_translation_are_left_out() -> None:
+    found = sampled(SYSTEM, split([[], RIGHT[0], [], []]), lambda *_: [[["a"], ["b"], ["c"]]])
+    assert (found["samples"], found["lines"], found["left_out"]) == (3, 1, 3)
+
+
 def test_without_several_references_there_is_nothing_to_measure() -> None:
     def draw(*asked: object) -> list[Lines]:
         raise AssertionError

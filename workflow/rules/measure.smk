@@ -15,6 +15,15 @@ def right_translations(wildcards):
     return f"{RESULTS}/corpora/{name}/raw/{wildcards.split}.references.jsonl.gz"
 
 
+def more_translations(wildcards):
+    """Return a file with more right translations of a split, and the split as it was read."""
+    key = corpus_of(wildcards).references.get(wildcards.split)
+    sides = [
+        corpus_file(wildcards, wildcards.split, s, ".raw") for s in ("source", "target")
+    ]
+    return [f"{DOWNLOADS}/{key}", *sides] if key else []
+
+
 rule measure_quality:
     input:
         translations=f"{MODEL}/{{split}}.{{decoder}}.jsonl.gz",
@@ -86,6 +95,7 @@ rule measure_statistic:
         target=lambda w: corpus_file(w, w.split, "target"),
         teacher=teacher_translations,
         references=lambda w: right_translations(w) if w.statistic == "samples" else [],
+        more=lambda w: more_translations(w) if w.statistic == "samples" else [],
     output:
         f"{MODEL}/{{split}}.{{statistic}}.statistic.json",
     wildcard_constraints:

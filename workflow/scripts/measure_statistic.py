@@ -4,6 +4,7 @@ from pathlib import Path
 
 import torch
 
+from fastdecode.corpus.references import several_references
 from fastdecode.decode import load_system
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
@@ -25,13 +26,17 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         {name: Path(path) for name, path in params.companions.items()},
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
-    readable = None
+    right, readable = None, None
     if files.get("references"):
         from fastdecode.corpus.toy import read_references
 
+        right = [line.references for line in read_references(Path(files.references))]
+    if files.get("more"):
+        right = several_references(*map(Path, files.more))
+    if right:
         text = Text(**params.text, codes=Path(files.codes[0]).parent)
         readable = Readable(
-            right=[line.references for line in read_references(Path(files.references))],
+            right=right,
             finish=text.target_text,
             language=params.text["target"],
             lowercase=params.text["lowercase"],
