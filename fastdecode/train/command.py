@@ -22,6 +22,11 @@ MALLOC = {
     "MALLOC_TOP_PAD_": str(2**28),
 }
 
+# Weights that begin as BERT's are as small at any width: in narrow models they pass next to nothing
+# on, and nothing is learnt of the source (cmlm at width 64, 12 epochs: BLEU 0.3).
+BERT = ("--apply-bert-init",)
+NARROW = 256
+
 
 def environment(threads: int) -> dict[str, str]:
     """Return the environment variables under which a training runs and repeats exactly."""

@@ -11,6 +11,7 @@ import torch
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerDecoder, TransformerModel, base_architecture
 from fairseq.modules import SinusoidalPositionalEmbedding
+from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import Tensor
 
 from fastdecode.families.dag.framing import graph_sizes
@@ -33,6 +34,13 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         TransformerModel.add_args(parser)
         parser.add_argument("--graph-factor", type=float, help="vertices a source token, λ")
         parser.add_argument("--links", choices=["softmax", "gated"], help="what links come from")
+        parser.add_argument("--apply-bert-init", action="store_true", help="begin as BERT does")
+
+    @classmethod
+    def build_encoder(cls, args: Any, src_dict: Any, embed_tokens: Any) -> Any:
+        """Return fairseq's encoder."""
+        encoder = super().build_encoder(args, src_dict, embed_tokens)
+        return encoder.apply(init_bert_params) if _as_bert(args) else encoder
 
     @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "GraphDecoder":
@@ -73,15 +81,17 @@ class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
         super().__init__(args, dictionary, embed_tokens)
         self.factor = float(args.graph_factor)
         positions = self.embed_positions.weight
-        with torch.no_grad():
-            sines = SinusoidalPositionalEmbedding.get_embedding(*positions.shape, self.padding_idx)
-            positions.copy_(sines)
         width = int(args.decoder_embed_dim)
         if args.links == "gated":
             count = int(args.decoder_attention_heads)
             self.links: Links | GatedLinks = GatedLinks(width, count, len(positions))
         else:
             self.links = Links(width)
+        if _as_bert(args):
+            self.apply(init_bert_params)
+        with torch.no_grad():
+            sines = SinusoidalPositionalEmbedding.get_embedding(*positions.shape, self.padding_idx)
+            positions.copy_(sines)
 
     def sizes(self, lengths: Tensor) -> Tensor:
         """Return the sizes (B) of the graphs of sources of `lengths` (B), with their frame."""
@@ -93,6 +103,10 @@ class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
             vertices, encoder_out, full_context_alignment=True, alignment_layer=-1
         )
         return self.output_layer(states), self.links(states, sizes)
+
+
+def _as_bert(args: Any) -> bool:
+    return bool(getattr(args, "apply_bert_init", False))
 
 
 @register_model_architecture(ARCHITECTURE, ARCHITECTURE)  # type: ignore[untyped-decorator]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fastdecode.train.command import model_arguments, validation_arguments
+from fastdecode.train.command import BERT, NARROW, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
@@ -19,6 +19,7 @@ def arguments(job: "Job") -> list[str]:
     first, last = job.options["glancing_ratio"]
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
+        *(BERT if job.architecture.width >= NARROW else ()),
         *("--graph-factor", str(job.options["factor"])),
         *("--links", job.options["links"]),
         *("--task", TASK, "--family", "dag"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.parallel.rows import SEARCHES
-from fastdecode.train.command import model_arguments, validation_arguments
+from fastdecode.train.command import BERT, NARROW, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
@@ -32,10 +32,6 @@ class Recipe:
 # difference to the source's; weights begin as BERT's. That recipe learns positions too: here they
 # are sines, as in all systems.
 LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
-BERT = ("--apply-bert-init",)
-# BERT's weights are as small at any width. In narrow models they pass next to nothing on, and where
-# the source is not copied either, nothing is learnt of it: cmlm at width 64, 12 epochs, BLEU 0.3.
-NARROW = 256
 COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
 SLOTS = (*COPY, *LENGTH, *BERT)
 POSITIONS = 1024  # of a source, with its frame
@@ -55,6 +51,7 @@ def arguments(job: "Job") -> list[str]:
     recipe = RECIPES[kind]
     smoothing = ["--label-smoothing", str(job.settings.label_smoothing)]
     options = recipe.options
+    # What copies the source learns of it with BERT's weights at any width.
     if job.architecture.width < NARROW and "--src-embedding-copy" not in options:
         options = tuple(option for option in options if option not in BERT)
     return [

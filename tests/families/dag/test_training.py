@@ -58,22 +58,29 @@ def task(binarised: Path) -> GraphTask:
     return found
 
 
-def learner(links: str = "softmax") -> GraphModel:
-    """A random model in fp64, in training."""
+def begun(links: str = "softmax", as_bert: bool = False) -> GraphModel:
+    """A model in fp64 before its training."""
     sizes = {"embed_dim": 16, "ffn_embed_dim": 24, "layers": 1, "attention_heads": 2}
     sides = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in sizes.items()}
     positions = {"max_source_positions": 1024, "max_target_positions": 1024}
     more = {"graph_factor": 2.0, "links": links, "share_all_embeddings": True}
-    settings = Namespace(**sides, **positions, **more)
+    settings = Namespace(**sides, **positions, **more, apply_bert_init=as_bert)
     graph_architecture(settings)
     words = dictionary(26)
     with torch.random.fork_rng():
         torch.manual_seed(5)
         task = SimpleNamespace(source_dictionary=words, target_dictionary=words)
         model: GraphModel = GraphModel.build_model(settings, task).double()
-        with torch.no_grad():
-            for weight in model.parameters():
-                weight += 0.3 * torch.randn_like(weight)
+    return model
+
+
+def learner(links: str = "softmax") -> GraphModel:
+    """A random model in fp64, in training."""
+    model = begun(links)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(6)
+        for weight in model.parameters():
+            weight += 0.3 * torch.randn_like(weight)
     return model
 
 
@@ -85,6 +92,24 @@ def batch_of(task: GraphTask, numbers: list[int]) -> dict[str, Any]:
 def loss_of(task: Any, **options: Any) -> FairseqCriterion:
     settings = {"marginalise": "sum", "glancing": "adaptive", "seed": 1} | options
     return GraphLoss(GraphLossConfig(**settings), task)
+
+
+@pytest.mark.parametrize("links", ["softmax", "gated"])
+def test_wide_models_begin_as_bert_but_for_the_positions_of_vertices(
+    graph_job: Callable[..., Job], links: str
+) -> None:
+    job = graph_job(max_epochs=1)
+    assert "--apply-bert-init" not in job.arguments()
+    wide = replace(job, architecture=replace(job.architecture, width=512))
+    assert "--apply-bert-init" in wide.arguments()
+    plain, as_bert = (begun(links, choice) for choice in (False, True))
+    for side in ("encoder", "decoder"):
+        weight = getattr(as_bert, side).layers[0].fc1.weight
+        assert float(weight.std()) == pytest.approx(0.02, rel=0.2)
+        assert not getattr(as_bert, side).layers[0].fc1.bias.any()
+        assert getattr(plain, side).layers[0].fc1.weight.std() > 0.1
+    positions = [model.decoder.embed_positions.weight for model in (plain, as_bert)]
+    assert torch.equal(*positions) and positions[0].std() > 0.5
 
 
 def test_the_command_says_what_is_trained(graph_job: Callable[..., Job]) -> None:
