@@ -182,7 +182,9 @@ def test_the_aggressive_papers_run_has_every_row_of_ours() -> None:
     for name, artifact in run.papers["aggressive"].artifacts.items():
         if artifact.function not in NO_METRICS:
             wanted = {entry for row in artifact.rows for entry in artifact.patterns(row)}
-            assert set(entries(run, artifact)) == wanted, name
+            found = entries(run, artifact)
+            assert set(found) == wanted, name
+            assert all(set(tiers) >= set(artifact.tiers) for tiers in found.values()), name
 
 
 def test_every_row_of_a_paper_is_compared_with_it() -> None:
