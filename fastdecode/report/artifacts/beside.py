@@ -8,7 +8,7 @@ import pandas as pd
 
 from fastdecode.config.papers import AT, Artifact
 from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
-from fastdecode.report.artifacts.metrics import METRICS
+from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import NOT_RUN, Table, notes
 
 RUN_HERE = "run here"
@@ -82,6 +82,11 @@ def _missing(artifact: Artifact, row: str) -> str:
     return NOT_RUN if artifact.wanted(row) else ""
 
 
+def _metric(artifact: Artifact, column: str) -> Metric:
+    """Return what a column of ours holds."""
+    return METRICS[artifact.measured[column].partition(AT)[0]]
+
+
 def _tier(tier: object, ours: pd.DataFrame) -> str:
     """Name the tier where the table has several."""
     several = ours.loc[ours["tier"] != "", "tier"].nunique() > 1
@@ -95,10 +100,11 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
     if ours.empty:
         return [*parts, "Nothing of it was run here."]
     scores = ours[ours["signature"] != ""]
-    for (dataset, split, signature), _ in scores.groupby(
-        ["dataset", "split", "signature"], sort=False
+    scores = scores.assign(score=[_metric(artifact, column).heading for column in scores["column"]])
+    for (score, dataset, split, signature), _ in scores.groupby(
+        ["score", "dataset", "split", "signature"], sort=False
     ):
-        parts.append(f"BLEU of ours: {dataset}, {split}, {signature}.")
+        parts.append(f"{score} of ours: {dataset}, {split}, {signature}.")
     speeds = ours[ours["tier"] != ""]
     keys = ["dataset", "split", "scenario", "threads", "precision", "device"]
     for setting, group in speeds.groupby(keys, sort=False):

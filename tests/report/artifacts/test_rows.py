@@ -111,6 +111,15 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
         assert said in table.caption
 
 
+def test_the_caption_says_which_score_is_computed_how(tidy: pd.DataFrame) -> None:
+    split = value("raw/base/beam5", "compound_split_bleu", 30.0, signature="bleu|words")
+    measured = {"bleu": "bleu", "compound": "compound_split_bleu"}
+    artifact = ARTIFACT.model_copy(update={"measured": measured})
+    found = cells(Evidence(artifact, pd.concat([tidy, pd.DataFrame([split])]), PARTS))
+    said = "BLEU of ours: toy, test, bleu|v1. compound-split BLEU of ours: toy, test, bleu|words."
+    assert said in printed("x", artifact, found).caption
+
+
 def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))
