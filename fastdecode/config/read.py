@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -303,19 +304,25 @@ class Configuration:
     def repeated(self, decoder: str, model: Model) -> tuple[Model, str] | None:
         """Return another model of the run, with its decoder, whose translations `decoder` repeats.
 
-        It is of tier reference; None: `decoder` is not lossless, or the run has no such one.
+        It is of the same engine, or else of tier reference; None: `decoder` is not lossless, or the
+        run has no such one.
         """
-        found = self.decoders[decoder].repeats(self.systems[model.system])
+        row = self.decoders[decoder]
+        found = row.repeats(self.systems[model.system])
         if found is None:
             return None
         other, settings = replace(model, system=found[0]), found[1]
         if other.entry not in self.run.systems:
             return None
-        for name in self.decoders_of(other.entry):
-            row = self.decoders[name]
-            if row.tier == "reference" and settings.items() <= row.twin_key.items():
-                return other, name
-        return None
+        alike = {
+            name: self.decoders[name]
+            for name in self.decoders_of(other.entry)
+            if settings.items() <= self.decoders[name].twin_key.items()
+        }
+        own = (name for name, one in alike.items() if one.engine == row.engine)
+        reference = (name for name, one in alike.items() if one.tier == "reference")
+        chosen = next(chain(own, reference), None)
+        return (other, chosen) if chosen else None
 
     def preset(self, dataset: str, system: str) -> str:
         """Return the name of the preset that plays the system's role on `dataset`."""
