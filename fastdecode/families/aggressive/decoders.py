@@ -14,6 +14,7 @@ from torch import Tensor
 
 from fastdecode.drafting import Batch, Drafter, Drafts, build_drafter
 from fastdecode.errors import UserError
+from fastdecode.families.aggressive.drafting import OWN
 from fastdecode.families.aggressive.eager import EagerBlockwise, EagerVerifier
 from fastdecode.families.aggressive.encoders import begin_both
 from fastdecode.families.aggressive.fast import FastBlockwise, FastVerifier
@@ -197,8 +198,8 @@ def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Deco
     if row.mode == "blockwise":
         blockwise = (FastBlockwise if fast else EagerBlockwise)(system)
         return DraftAndVerify(system, row, finish, watch, blockwise)
-    own = {"engine": row.engine, "encoders": row.encoders}
-    drafter = build_drafter(row.drafter, system, own if row.drafter == FAMILY else row.draft)
+    settings = row.model_dump(include=OWN) if row.drafter == FAMILY else row.draft
+    drafter = build_drafter(row.drafter, system, settings)
     if row.mode == "draft":
         return DraftAlone(system, row, finish, watch, drafter)
     (verifier,) = system.companions.values() or (None,)

@@ -10,11 +10,13 @@ from fastdecode.families.aggressive.fast import FastDrafter
 if TYPE_CHECKING:
     from fastdecode.decode import System
 
+OWN = {"engine", "encoders", "min_len"}
+
 
 def build_drafter(system: "System", settings: Mapping[str, Any]) -> Drafter:
-    """Return the drafter in `system`; `settings` are `engine` and `encoders` of a decoder row.
+    """Return the drafter in `system`; `settings` are OWN keys of a decoder row.
 
     Raises UserError if it is none.
     """
     kind = FastDrafter if settings["engine"] == "fastdecode" else EagerDrafter
-    return kind(system, share_encoder=settings["encoders"] == "shared")
+    return kind(system, settings["encoders"] == "shared", settings["min_len"])

@@ -17,6 +17,7 @@ from fastdecode.families.aggressive.models import (
     drafter_model,
     verifier_model,
 )
+from fastdecode.families.aggressive.verify import Rules
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -126,13 +127,14 @@ class EagerChecks:
 class EagerDrafter:
     """A drafter of this family, as it was trained."""
 
-    def __init__(self, system: "System", share_encoder: bool = False):
+    def __init__(self, system: "System", share_encoder: bool = False, min_len: int = 1):
         """Take the model; with `share_encoder` the encoder's output comes from the verifier.
 
-        Raises UserError if it is no drafter.
+        No draft ends a translation before `min_len` tokens. Raises UserError if it is no drafter.
         """
         self.model = drafter_model(system.models)
-        self.pad, self.unk = system.target.pad(), system.target.unk()
+        self.rules = Rules(system.target.eos(), system.target.pad(), min_len)
+        self.unk = system.target.unk()
         self._share = share_encoder
         self.longest = int(self.model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(self.model)
@@ -155,9 +157,9 @@ class EagerDrafts:
         """See Drafts: all slots of the block are filled, the first `most` are drafted."""
         drafter, decoder = self._drafter, self._drafter.model.decoder
         known = prefixes.tokens, prefixes.lengths, prefixes.longest
-        blocks = blocks_after(*known, decoder.block, drafter.pad, drafter.unk)
+        blocks = blocks_after(*known, decoder.block, drafter.rules.pad, drafter.unk)
         logits = decoder(blocks, self._encoded, self._placed)[:, :most]
-        logits[..., drafter.pad] = float("-inf")
+        drafter.rules.forbid_early(logits, prefixes.lengths)
         drafts: Tensor = logits.argmax(-1)
         return drafts
 

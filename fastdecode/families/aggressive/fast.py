@@ -14,6 +14,7 @@ from fastdecode.families.aggressive.models import (
     drafter_model,
     verifier_model,
 )
+from fastdecode.families.aggressive.verify import Rules
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import Embedding, check_supported
@@ -67,14 +68,16 @@ class FastChecks:
 class FastDrafter:
     """A drafter of this family."""
 
-    def __init__(self, system: "System", share_encoder: bool = False):
+    def __init__(self, system: "System", share_encoder: bool = False, min_len: int = 1):
         """Lay the model out; with `share_encoder` the encoder's output comes from the verifier.
 
-        Raises UserError if it has parts that are not built here.
+        No draft ends a translation before `min_len` tokens. Raises UserError if the model has parts
+        that are not built here.
         """
         model = drafter_model(system.models)
         check_supported(model)
-        self._pad, self._unk = system.target.pad(), system.target.unk()
+        self._rules = Rules(system.target.eos(), system.target.pad(), min_len)
+        self._unk = system.target.unk()
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
         self._share = share_encoder
@@ -90,7 +93,7 @@ class FastDrafter:
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         placed = words + self._encoder.embed.positions(places)
         source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
-        return FastDrafts(self._decoder, source, self.block, (self._pad, self._unk))
+        return FastDrafts(self._decoder, source, self.block, self._rules, self._unk)
 
 
 @dataclass(frozen=True)
@@ -115,19 +118,17 @@ class Source:
 class FastDrafts:
     """A batch that is drafted for."""
 
-    def __init__(
-        self, decoder: "BlockDecoder", source: Source, block: int, symbols: tuple[int, int]
-    ):
-        """Draft blocks for `source`; `symbols` are padding and the unknown word."""
+    def __init__(self, decoder: "BlockDecoder", source: Source, block: int, rules: Rules, unk: int):
+        """Draft blocks for `source`; `unk` is the unknown word."""
         self._decoder, self._source = decoder, source
-        self._block, self._symbols = block, symbols
+        self._block, self._rules, self._unk = block, rules, unk
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
         known = prefixes.tokens, prefixes.lengths, prefixes.longest
-        blocks = blocks_after(*known, self._block, *self._symbols)
+        blocks = blocks_after(*known, self._block, self._rules.pad, self._unk)
         logits = self._decoder.fill(blocks, prefixes.lengths, self._source, most)
-        logits[..., self._symbols[0]] = float("-inf")
+        self._rules.forbid_early(logits, prefixes.lengths)
         return logits.argmax(-1)
 
     def keep(self, rows: Tensor) -> None:

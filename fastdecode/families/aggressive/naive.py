@@ -82,8 +82,13 @@ def scores_of(
     return scores
 
 
-def drafts_of(model: Any, source: Sequence[int], pad: int, unk: int) -> Draft:
-    """Return what a drafter proposes behind a prefix: the likeliest word of each slot."""
+def drafts_of(
+    model: Any, source: Sequence[int], min_len: int, pad: int, eos: int, unk: int
+) -> Draft:
+    """Return what a drafter proposes behind a prefix: the likeliest word of each slot.
+
+    No draft ends a translation before it has `min_len` tokens.
+    """
     src_tokens = torch.tensor([source])
 
     def draft(words: list[int]) -> list[int]:
@@ -91,6 +96,7 @@ def drafts_of(model: Any, source: Sequence[int], pad: int, unk: int) -> Draft:
         blocks = blocks_after(prefix, length, len(words), model.decoder.block, pad, unk)
         logits = model(src_tokens, torch.tensor([len(source)]), blocks)[0]  # (k, V)
         logits[:, pad] = -inf
+        logits[: max(min_len - len(words), 0), eos] = -inf
         tokens: list[int] = logits.argmax(-1).tolist()
         return tokens
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from fastdecode.decode import System
 from fastdecode.drafting import Batch, Prefixes, build_drafter
 from fastdecode.families.aggressive.decoders import DraftAndVerify, Finish
+from fastdecode.families.aggressive.drafting import OWN
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
 from fastdecode.families.aggressive.model import DrafterModel
@@ -81,8 +82,7 @@ class PrescribedSystem(System):
         row = Row.model_validate(settings)
         if row.mode != "verify":
             return super().decoder(family, settings, finish, watch)
-        own = {"engine": row.engine, "encoders": row.encoders}
-        drafter = build_drafter(family, self, own)
+        drafter = build_drafter(family, self, row.model_dump(include=OWN))
         other = self.companion("verifier")
         verifier = (FastVerifier if row.engine == "fastdecode" else EagerVerifier)(other)
         watch = watch or Stopwatch(on=self.device == "cpu")

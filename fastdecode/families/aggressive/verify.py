@@ -23,14 +23,23 @@ class Rules:
         before min_len, and all else from a sentence's limit on, in `limits` (R); `near` tells
         whether any of the places is that far. Changes its argument.
         """
-        steps = first[:, None] + torch.arange(logits.shape[1], device=logits.device)  # (R, n)
-        logits[..., self.pad] = -inf
-        logits[..., self.eos].masked_fill_(steps < self.min_len, -inf)
+        steps = self.forbid_early(logits, first)
         if near:
             others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
             over = (steps >= limits[:, None])[..., None]
             logits = logits.masked_fill(over & others, -inf)
         return logits
+
+    def forbid_early(self, logits: Tensor, first: Tensor) -> Tensor:
+        """Forbid padding and, before min_len, `</s>` in `logits` as in `forbid`, which changes.
+
+        That is all that a drafter has to know: what is drafted at a limit is refused, or cut off.
+        Returns how many tokens stand before each place (R, n).
+        """
+        steps = first[:, None] + torch.arange(logits.shape[1], device=logits.device)
+        logits[..., self.pad] = -inf
+        logits[..., self.eos].masked_fill_(steps < self.min_len, -inf)
+        return steps
 
 
 class Accepted(NamedTuple):

@@ -70,7 +70,7 @@ def test_it_translates_as_the_naive_twin(
         source = numbered(pair, sentence)
         limit = max(int(row.max_len_a * len(source) + row.max_len_b), row.min_len)
         scores = naive.scores_of(verifier.models[0], source, limit, row.min_len, *special)
-        draft = naive.drafts_of(pair.models[0], source, words.pad(), words.unk())
+        draft = naive.drafts_of(pair.models[0], source, row.min_len, *special, words.unk())
         with torch.inference_mode():
             ids, accepted = naive.draft_and_verify(draft, scores, words.eos(), row.beta, row.tau)
         assert ([words[i] for i in ids], accepted) == (translation.tokens, translation.accepted)
@@ -242,16 +242,19 @@ def test_one_encoder_for_both(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("min_len", [1, 6])
 def test_the_drafter_alone_writes_block_after_block(
-    pair: System, ragged: list[list[str]], engine: str
+    pair: System, ragged: list[list[str]], engine: str, min_len: int
 ) -> None:
-    decoder = pair.decoder("aggressive", {"mode": "draft", "engine": engine}, " ".join)
+    row = {"mode": "draft", "min_len": min_len, "engine": engine}
+    decoder = pair.decoder("aggressive", row, " ".join)
     words, k = pair.target, 4
     translations = decoder(ragged)
     assert facts(translations) == facts([decoder([sentence])[0] for sentence in ragged])
     for sentence, translation in zip(ragged, translations, strict=True):
         source = numbered(pair, sentence)
-        draft = naive.drafts_of(pair.models[0], source, words.pad(), words.unk())
+        special = words.pad(), words.eos(), words.unk()
+        draft = naive.drafts_of(pair.models[0], source, min_len, *special)
         written: list[int] = []
         limit = int(1.2 * len(source) + 10)
         while words.eos() not in written and len(written) <= limit:
@@ -263,6 +266,7 @@ def test_the_drafter_alone_writes_block_after_block(
         assert sum(translation.accepted) == len(ids) + 1
         assert set(translation.accepted[:-1]) <= {k}
         assert translation.score is None
+        assert len(ids) >= min_len
 
 
 # Blockwise
