@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
+from threading import Thread, current_thread
 from typing import Any
 
 import pytest
@@ -209,6 +210,48 @@ def test_encoders_at_once_change_nothing(pair: System, ragged: list[list[str]]) 
     ]
     expected, *others = [facts(decoder(ragged)) for decoder in both]
     assert all(other == expected for other in others)
+
+
+def test_encoders_at_once_run_in_two_threads(
+    pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[Thread] = []
+    run = Encoder.__call__
+
+    def noted(*arguments: Any) -> Any:
+        threads.append(current_thread())
+        return run(*arguments)
+
+    monkeypatch.setattr(Encoder, "__call__", noted)
+    for how, count in (("apart", 1), ("concurrent", 2)):
+        threads.clear()
+        row = {"encoders": how, "engine": "fastdecode"}
+        pair.decoder("aggressive", row, " ".join)(ragged[:2])
+        assert (len(threads), len(set(threads))) == (2, count)
+
+
+def test_the_host_looks_at_the_device_once_an_iteration(
+    pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = Row(**SETTINGS["near"], engine="fastdecode")
+    decoder = pair.decoder("aggressive", row.model_dump(), " ".join)
+    batch = batch_of(ragged, pair.source, torch.device("cpu"))
+    looks: list[str] = []
+
+    def counting(name: str) -> Any:
+        look = getattr(torch.Tensor, name)
+
+        def counted(*arguments: Any, **more: Any) -> Any:
+            looks.append(name)
+            return look(*arguments, **more)
+
+        return counted
+
+    for name in ("tolist", "item", "nonzero", "__bool__", "__int__", "__float__", "__index__"):
+        monkeypatch.setattr(torch.Tensor, name, counting(name))
+    with torch.inference_mode():
+        traces = decoder.decode(batch, [12 + i for i in range(len(ragged))])
+    assert looks == ["tolist"] * max(len(trace.accepted) for trace in traces)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,5 +1,8 @@
 """What the drafter's and the blockwise model's outputs depend on, and what they learn."""
 
+import json
+from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,9 +11,14 @@ import torch
 from torch import Tensor
 
 from fastdecode.decode import System
-from fastdecode.families.aggressive.blocks import blocks_after
+from fastdecode.families.aggressive.blocks import Blocks, blocks_after
 from fastdecode.families.aggressive.criteria import BlockwiseCriterion, DrafterCriterion
-from fastdecode.families.aggressive.model import SoftCopy, copy_encoder
+from fastdecode.families.aggressive.model import (
+    DrafterModel,
+    SoftCopy,
+    copy_encoder,
+    drafter_architecture,
+)
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
 
 PAD, EOS, UNK = 1, 2, 3
@@ -77,6 +85,40 @@ def test_the_soft_copy_is_a_mean_of_the_source() -> None:
             assert torch.allclose(found[b, t], mean)
 
 
+@pytest.mark.parametrize("start", ["random", "initialised", "shared"])
+def test_linear_layers_begin_as_berts_and_the_encoder_as_it_is_told(
+    start: str, tmp_path: Path
+) -> None:
+    system = untrained()
+    verifier = system.models[0].float()
+    torch.save({"model": verifier.state_dict()}, tmp_path / "verifier.pt")
+    companions = json.dumps({"theirs": str(tmp_path / "verifier.pt")})
+    task = SimpleNamespace(
+        source_dictionary=system.source,
+        target_dictionary=system.target,
+        cfg=SimpleNamespace(companions=companions),
+    )
+    sizes = {"embed_dim": 16, "ffn_embed_dim": 24, "attention_heads": 2, "layers": 2}
+    both = {f"{side}_{key}": n for side in ("encoder", "decoder") for key, n in sizes.items()}
+    arguments = Namespace(**both, encoder_start=start, verifier="theirs")
+    arguments.encoder_normalize_before = arguments.decoder_normalize_before = True
+    arguments.share_all_embeddings = True
+    drafter_architecture(arguments)
+    model = DrafterModel.build_model(arguments, task)
+    for layer in (model.decoder.layers[0].fc1, model.decoder.layers[1].self_attn.k_proj):
+        assert 0.015 < float(layer.weight.std()) < 0.025
+        assert abs(float(layer.weight.mean())) < 0.005
+    assert 0.015 < float(model.decoder.copy.query.weight.std()) < 0.025
+    ours, theirs = model.encoder.state_dict(), verifier.encoder.state_dict()
+    taken = [torch.equal(ours[key], theirs[key]) for key in ours]
+    assert len(taken) > 20 and all(taken) == (start != "random")
+    if start == "random":
+        assert 0.015 < float(model.encoder.layers[0].fc1.weight.std()) < 0.025
+    learned = {weight.requires_grad for weight in model.encoder.parameters()}
+    assert learned == {start != "shared"}
+    assert model.decoder.layers[0].fc1.weight.requires_grad
+
+
 def test_the_encoder_begins_as_the_verifiers() -> None:
     verifier, drafter = untrained().models[0], untrained_drafter(untrained()).models[0]
     copy_encoder(drafter, {f"{key}": w for key, w in verifier.state_dict().items()})
@@ -141,6 +183,32 @@ def test_glancing_learns_from_what_is_not_shown(
     assert float(loss(model, SAMPLE)[0]) == float(value)  # dropout too repeats
     value.backward()
     assert model.decoder.copy.query.weight.grad.abs().sum() > 0
+
+
+def test_a_second_pass_sees_what_is_shown_and_learns_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda model, *_: model.double())
+    system = untrained_drafter(untrained())
+    (model,) = system.models
+    loss = criterion(DrafterCriterion, system, seed=1)
+    model.train()
+    model.num_updates = 5
+    seen: list[Blocks] = []
+    forward = model.forward
+
+    def noted(**inputs: Any) -> Any:
+        seen.append(inputs["blocks"])
+        return forward(**inputs)
+
+    monkeypatch.setattr(model, "forward", noted)
+    _, size, _ = loss(model, SAMPLE)
+    blocks, targets = loss.blocks(SAMPLE, 4, 5)
+    first, second = seen
+    assert torch.equal(first.tokens, blocks.tokens) and torch.equal(first.blank, blocks.blank)
+    shown = ~second.of(second.blank[..., None])[..., 0]
+    assert shown.any() and size == (targets != PAD).sum() - shown.sum()
+    assert torch.equal(second.of_ids()[shown], targets[shown])
 
 
 def test_every_head_learns_its_own_distance() -> None:
