@@ -210,11 +210,10 @@ class Configuration:
             if target == UNTRAINED
         ]
 
-    def table_rows(self) -> list[str]:
-        """Return target/system of every row of a table: the selected ones, then all others."""
-        chosen = list(self.run.systems)
-        systems = {entry.split("/")[1] for entry in chosen}
-        return chosen + [f"{RAW}/{name}" for name in self.systems if name not in systems]
+    def left_out(self) -> list[str]:
+        """Return the systems that the run has in no row of its tables."""
+        chosen = {entry.split("/")[1] for entry in self.run.systems}
+        return [name for name in self.systems if name not in chosen]
 
     def teachers(self, dataset: str, target: str) -> list[Model]:
         """Return the models that distil `target`; several form an ensemble. None for raw."""

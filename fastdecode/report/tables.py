@@ -64,13 +64,14 @@ def systems_table(
     split: str,
     denominator: Key,
     rows: Sequence[Key] | None = None,
+    others: int = 0,
 ) -> Table:
     """Compare systems with their decoders on one split of a dataset.
 
     Scores and median times are means over seeds, with their standard deviation where there are
     several; a speed-up is the quotient of two times as they stand in the table. `rows` are those
     that the table is to have, and one without any measurement says so; by default it has all that
-    were measured.
+    were measured. `others` counts the systems that the run leaves out: the caption says so.
 
     Raises UserError if nothing was measured, and if speeds come from different tiers, scenarios,
     devices, numbers of threads or precisions, or scores have different signatures: one table
@@ -93,6 +94,7 @@ def systems_table(
         f"{dataset}, {split}.",
         f"Speed-up over {named(denominator)}" + ("." if base else ", which was not timed here."),
         *comparison,
+        *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),
         *notes(frame),
     ]
     return Table(frame, " ".join(caption))

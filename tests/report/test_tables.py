@@ -94,6 +94,14 @@ def test_rows_that_were_not_run_say_so() -> None:
     assert NOT_RUN in to_markdown(shown.frame, shown.caption)
 
 
+def test_systems_that_the_run_leaves_out_are_counted() -> None:
+    tidy = pd.DataFrame(ROWS, columns=COLUMNS)
+    shown = systems_table(tidy, "toy", "test", BASE, [BASE, FAST], others=7)
+    assert shown.frame["system"].tolist() == ["base", "parallel"]
+    assert f" Systems of config/systems that are {NOT_RUN}: 7. " in shown.caption
+    assert NOT_RUN not in table().caption
+
+
 def test_the_order_of_columns_is_always_the_same() -> None:
     columns = list(table().frame.columns)
     assert list(table(rows=[("raw", "later", "beam5"), BASE]).frame.columns) == columns

@@ -170,9 +170,10 @@ rule tabulate_systems:
     params:
         rows=[
             (*entry.split("/"), decoder)
-            for entry in CONFIG.table_rows()
+            for entry in CONFIG.run.systems
             for decoder in CONFIG.decoders_of(entry)
         ],
+        others=len(CONFIG.left_out()),
         speedup_over=CONFIG.run.speedup_over.reference,
     message:
         "Table of systems: {wildcards.dataset}, {wildcards.split}"

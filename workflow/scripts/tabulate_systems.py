@@ -15,6 +15,7 @@ with clear_errors():
         names.split,
         denominator=tuple(params.speedup_over.split("/")),
         rows=[tuple(row) for row in params.rows],
+        others=params.others,
     )
     label = f"tab:systems-{names.dataset}-{names.split}"
     for path, text in (
