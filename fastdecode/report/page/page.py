@@ -13,11 +13,11 @@ from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.claims.printed import CAPTION, read_verdicts
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.sections import Grid
+from fastdecode.report.speed import read_speed
 from fastdecode.report.tables import plainest_speeds, systems_table
 from fastdecode.report.tidy import read_tidy
 
 HERE = Path(__file__).parent
-TEXTS = ["dataset", "split", "scenario", "tier", "threads", "batch", "target", "system", "decoder"]
 
 
 @dataclass(frozen=True)
@@ -80,23 +80,18 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
     models = tidy[["dataset", "target", "system"]].drop_duplicates()
     trained = models[models["target"] != UNTRAINED]
     return [
-        ("data", _several(tidy["dataset"])),
-        ("families", _several(tidy["family"])),
+        ("data", sections.words(tidy["dataset"])),
+        ("families", sections.words(tidy["family"])),
         ("trained systems", str(len(trained))),
         ("systems of random weights", str(len(models) - len(trained) or "")),
-        ("seeds", _several(tidy["seed"])),
-        ("device", _several(tidy["device"])),
+        ("seeds", sections.words(tidy["seed"])),
+        ("device", sections.words(tidy["device"])),
         ("commit", sections.commits(tidy["commit"])),
     ]
 
 
-def _several(column: "pd.Series[str]") -> str:
-    return ", ".join(filter(None, dict.fromkeys(column)))
-
-
 def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
-    kinds = dict.fromkeys(TEXTS, str)
-    frames = [pd.read_csv(report.folder / name, dtype=kinds) for name in report.speeds]
+    frames = [read_speed(report.folder / name) for name in report.speeds]
     models = tidy[["target", "system", "family"]].drop_duplicates(["target", "system"])
     families = {
         (str(row["target"]), str(row["system"])): str(row["family"])

@@ -114,7 +114,7 @@ def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str]
     ours = frame[frame["source"] == "ours"]
     if ours.empty:
         return ()
-    found = {name: _words(ours[column]) for name, column in PROVENANCE.items()}
+    found = {name: words(ours[column]) for name, column in PROVENANCE.items()}
     if artifact.function in SETTINGS:
         found["from"] = "the configuration of this run"
     found["commit"] = commits(ours["commit"])
@@ -126,7 +126,8 @@ def commits(column: "pd.Series[str]") -> str:
     return ", ".join(dict.fromkeys(commit[:12] for text in column for commit in text.split()))
 
 
-def _words(column: "pd.Series[str]") -> str:
+def words(column: "pd.Series[str]") -> str:
+    """Return all different texts of a column."""
     return ", ".join(filter(None, dict.fromkeys(column)))
 
 
