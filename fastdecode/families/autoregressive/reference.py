@@ -21,11 +21,12 @@ from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
 
-class ExactBeamSearch(BeamSearch):  # type: ignore[misc]
-    """fairseq's beam search, held to a length for each sentence."""
+class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
+    """fairseq's beam search with a limit for each sentence, where fairseq has one for a batch."""
 
-    lengths: Tensor
-    """(B), without `</s>`."""
+    def hold(self, limits: Tensor, exact: bool) -> None:
+        """Let translations have at most, or if `exact` just, `limits` (B) tokens without `</s>`."""
+        self._limits, self._exact, self._least = limits, exact, int(limits.min())
 
     def step(
         self,
@@ -36,12 +37,12 @@ class ExactBeamSearch(BeamSearch):  # type: ignore[misc]
         original_batch_idxs: Tensor | None = None,
     ) -> Any:
         """See fairseq; `lprobs` (B', K, V) are those of the sentences that are not done."""
-        left = self.lengths[original_batch_idxs] - step  # (B')
-        lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
-        ending = left == 0
-        if bool(ending.any()):
+        if self._exact or step >= self._least:
+            left = self._limits[original_batch_idxs] - step  # (B')
+            if self._exact:
+                lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
             others = torch.arange(lprobs.shape[-1], device=lprobs.device) != self.eos
-            lprobs[ending] = lprobs[ending].masked_fill(others, -inf)
+            lprobs = lprobs.masked_fill((left == 0)[:, None, None] & others, -inf)
         return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
 
 
@@ -72,10 +73,9 @@ class ReferenceDecoder:
             target,
             beam_size=settings.beam,
             len_penalty=settings.lenpen,
-            max_len_a=settings.max_len_a,
-            max_len_b=settings.max_len_b,
+            max_len_a=0,
             min_len=settings.min_len if lengths is None else 1,
-            search_strategy=None if lengths is None else ExactBeamSearch(target),
+            search_strategy=LimitedBeamSearch(target),
         )
         self._time_stages(self._generator.model)
 
@@ -101,8 +101,8 @@ class ReferenceDecoder:
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return one Translation for each of `sources`, which decode as one batch.
 
-        The longest of them sets the limit on length for all (fairseq's max_len_a · length +
-        max_len_b), so that a translation which runs into it depends on its batch.
+        The limit on length is each sentence's own (max_len_a · length + max_len_b). fairseq lets
+        the longest of a batch set it for all, so that what runs into it depends on its batch.
         `passes` counts a sentence's own decoder passes: the length, with `</s>`, of the longest
         hypothesis it finished, since its search ends when the last of the beam is finished.
         Stages: encode, decode (the decoder's passes), search (all between), finish.
@@ -114,10 +114,9 @@ class ReferenceDecoder:
             "src_tokens": padded.to(self._device),
             "src_lengths": torch.tensor(lengths, device=self._device),
         }
-        if self._lengths is not None:
-            most = limits(sources, self._row, self._lengths, self._longest).to(self._device)
-            self._generator.search.lengths = most
-            self._generator.max_len_a, self._generator.max_len_b = 0, int(most.max())
+        most = limits(sources, self._row, self._lengths, self._longest)
+        self._generator.max_len_b = int(most.max())
+        self._generator.search.hold(most.to(self._device), exact=self._lengths is not None)
         finished = self._generator.generate([], {"net_input": net_input})
         self._watch.lap("search")
         translations = [self._translation(hypotheses) for hypotheses in finished]

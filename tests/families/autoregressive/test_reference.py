@@ -94,7 +94,7 @@ def test_an_ensemble_is_none_of_its_models(
 # A random model in double precision
 
 
-LIMIT = 12  # the same for all: with max_len_a, that of a sentence depends on its batch
+LIMIT = 12
 
 
 def passes_of(system: System, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -113,12 +113,16 @@ def passes_of(system: System, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("beam", [1, 5])
 @pytest.mark.parametrize("lenpen", [1.0, 1.5])
+@pytest.mark.parametrize(("slope", "base"), [(0, LIMIT), (1.5, 1)])
 def test_a_batch_is_its_sentences_one_by_one(
-    dice: System, ragged: Sentences, beam: int, lenpen: float
+    dice: System, ragged: Sentences, beam: int, lenpen: float, slope: float, base: int
 ) -> None:
-    decode = decoder(dice, beam=beam, lenpen=lenpen, max_len_a=0, max_len_b=LIMIT)
+    decode = decoder(dice, beam=beam, lenpen=lenpen, max_len_a=slope, max_len_b=base)
     together = decode(ragged)
     assert len({len(translation.tokens) for translation in together}) > 3
+    limits = [int(slope * (len(sentence) + 1) + base) for sentence in ragged]
+    lengths = [len(translation.tokens) for translation in together]
+    assert any(map(int.__eq__, lengths, limits)) and not any(map(int.__gt__, lengths, limits))
     for sentence, batched in zip(ragged, together, strict=True):
         (alone,) = decode([sentence])
         assert (alone.tokens, alone.passes, alone.text) == (
