@@ -8,6 +8,7 @@ from torch import Tensor
 
 from fastdecode.errors import UserError
 from fastdecode.families.bidirectional.engines import Steps, eager, fast
+from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
 from fastdecode.families.bidirectional.search import Found, Rules, Search
@@ -78,7 +79,7 @@ class FoldedDecoder:
 
     def _search(self, steps: Steps, limits: Tensor) -> list[Found]:
         """Feed the decoder with its own output until every sentence is done."""
-        search = Search(self._rules, limits)
+        search = (Search if self._row.beam > 1 else Greedy)(self._rules, limits)
         found: dict[int, Found] = {}
         numbers = torch.arange(len(limits), device=limits.device)  # of the sentences in the batch
         beam = self._rules.beam
@@ -95,7 +96,8 @@ class FoldedDecoder:
                 if done == len(numbers):
                     self._watch.lap("search")
                     return [found[number] for number in range(len(limits))]
-            steps.keep_rows(rows)
+            if rows is not None:
+                steps.keep_rows(rows)
             if leave:
                 stay = (~search.done).nonzero().flatten()
                 numbers = numbers[stay]

@@ -1,5 +1,6 @@
 """The batched search on tables of probabilities: its naive twin, enumeration, cases by hand."""
 
+from dataclasses import replace
 from itertools import product
 from math import exp, inf, log
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.naive import Distributions, naive_search
 from fastdecode.families.bidirectional.search import Found, Rules, Search
 
@@ -31,7 +33,7 @@ def number(group: Tensor) -> Tensor:
     return (group * place).sum(-1)
 
 
-def run(search: Search, table: Tensor, rules: Rules) -> list[Found]:
+def run(search: Search | Greedy, table: Tensor, rules: Rules) -> list[Found]:
     """Search until all are done; the next group depends on the last one alone."""
     last = torch.tensor(START[rules.size]).expand(len(table), rules.beam, -1)
     for _ in range(99):
@@ -79,6 +81,25 @@ def test_it_finds_what_its_naive_twin_finds(seed: int, rules: Rules, limits: lis
     for one, batched, limit in zip(table, found, limits, strict=True):
         assert_same(batched, naive(one, rules, limit))
         assert rules.min_len <= len(batched[0]) <= limit
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 9999),
+    rules=rules_drawn,
+    limits=st.lists(st.integers(4, 9), min_size=3),
+    steepness=st.sampled_from([0, 1, 4]),  # 0: nearly every comparison is a tie
+)
+def test_writing_greedily_is_the_search_with_one_hypothesis(
+    seed: int, rules: Rules, limits: list[int], steepness: float
+) -> None:
+    rules = replace(rules, beam=1)
+    table = steepness * tables(seed, len(limits), rules.size)
+    expected = run(Search(rules, torch.tensor(limits)), table, rules)
+    for one, other in zip(
+        run(Greedy(rules, torch.tensor(limits)), table, rules), expected, strict=True
+    ):
+        assert_same(one, other)
 
 
 @settings(deadline=None, max_examples=30)
@@ -200,14 +221,16 @@ def test_a_sentence_finds_the_same_in_any_company(seed: int, rules: Rules) -> No
 
 
 @pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize("beam", [1, 3])
-def test_sentences_that_stay_go_on_as_if_nothing_had_been(beam: int, size: int) -> None:
+@pytest.mark.parametrize(("beam", "kind"), [(1, Search), (3, Search), (1, Greedy)])
+def test_sentences_that_stay_go_on_as_if_nothing_had_been(
+    beam: int, kind: type[Search] | type[Greedy], size: int
+) -> None:
     table = tables(5, 4, size)
     table[..., E] -= 4.0  # long ones
     limits = torch.tensor([9, 2, 8, 3])
     rules = Rules(size, beam, lenpen=1.0, min_len=1, eod=E, pad=PAD)
     expected = run(Search(rules, limits), table, rules)
-    search = Search(rules, limits)
+    search = kind(rules, limits)
     last = torch.tensor(START[size]).expand(4, beam, -1)
     found = {}
     numbers = torch.arange(4)

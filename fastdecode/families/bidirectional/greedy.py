@@ -1,0 +1,80 @@
+"""Groups of tokens written greedily: what the search of algorithm 1 does with one hypothesis.
+
+Of pairs there are two to choose from: the likeliest left token but EOD with the likeliest right
+token, and EOD, if it is one of the two likeliest left tokens, which is followed by EOD at no cost.
+The better one is written, of equal ones that with the likelier left token; an EOD in it ends the
+sentence.
+"""
+
+from math import inf
+
+import torch
+from torch import Tensor
+
+from fastdecode.families.bidirectional.ranking import first_best
+from fastdecode.families.bidirectional.search import Found, Rules
+
+
+class Greedy:
+    """The translations of B sentences while they grow; see Search."""
+
+    done: Tensor
+    """(B), true where a sentence needs no further step."""
+
+    def __init__(self, rules: Rules, limits: Tensor):
+        """Begin; `limits` (B) are the longest outputs, without EOD."""
+        self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
+        longest = int(limits.max()) + rules.size
+        self._slot = 0  # the first of the next group
+        self._tokens = limits.new_full((len(limits), longest), rules.eod)
+        self._scores = torch.zeros(len(limits), device=limits.device)
+        self._passes = torch.zeros_like(limits)
+        self.done = torch.zeros_like(limits, dtype=torch.bool)
+
+    def advance(self, logits: Tensor) -> tuple[None, Tensor]:
+        """Take one step with the next groups' `logits` (B, size, V).
+
+        Returns None, since every row goes on from itself, and its new tokens (B, size).
+        """
+        rules = self._rules
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        norm = logits.logsumexp(-1)  # (B, size)
+        for place in range(rules.size):
+            limits = self._limits, self._first_limit
+            rules.forbid(logits[:, place, None], self._slot + place, *limits)
+        best, tokens = logits.max(-1)  # (B, size)
+        scores = best - norm
+        if rules.size > 1:
+            top, likeliest = first_best(logits[:, 0], 2)  # (B, 2)
+            top, is_end = top - norm[:, :1], likeliest == rules.eod
+            word = is_end[:, :1].long()  # the first of the two that is no EOD
+            pair = top.gather(1, word)[:, 0] + scores[:, 1]
+            end = top.masked_fill(~is_end, -inf).amax(1)
+            ends = (end > pair) | ((end == pair) & is_end[:, 0])
+            tokens[:, 0] = likeliest.gather(1, word)[:, 0]
+            tokens = tokens.masked_fill(ends[:, None], rules.eod)
+            scores = end.where(ends, pair)[:, None]
+        scores = scores[:, 0]
+        self._scores = self._scores.to(scores) + scores.masked_fill(self.done, 0.0)
+        last = self._slot + rules.size
+        self._tokens[:, self._slot : last] = tokens.masked_fill(self.done[:, None], rules.eod)
+        self._passes += ~self.done
+        self.done = self.done | (tokens == rules.eod).any(-1)
+        self._slot = last
+        return None, tokens
+
+    def results(self, sentences: Tensor) -> list[Found]:
+        """Return the translations of these sentences, which are done."""
+        found = []
+        for number in sentences.tolist():
+            words = self._tokens[number].tolist()
+            length = words.index(self._rules.eod)
+            score = float(self._scores[number]) / (length + 1) ** self._rules.lenpen
+            found.append((words[:length], score, int(self._passes[number])))
+        return found
+
+    def keep(self, sentences: Tensor) -> None:
+        """Go on with these sentences alone."""
+        self._limits, self._passes = self._limits[sentences], self._passes[sentences]
+        self._tokens, self._scores = self._tokens[sentences], self._scores[sentences]
+        self.done = self.done[sentences]
