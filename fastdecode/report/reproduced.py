@@ -6,7 +6,7 @@ from pathlib import Path
 from fastdecode.config.base import read_yaml
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
-LEVELS = {"toy": "toy", "multi30k": "Multi30k", "news": "news"}
+LEVELS = {"toy": "toy", "drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"}
 HEAD = """# What is reproduced
 
 Written by `make generated` from `config/papers/` and the files in `docs/measurements/`: how many
