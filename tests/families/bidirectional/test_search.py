@@ -102,6 +102,18 @@ def test_writing_greedily_is_the_search_with_one_hypothesis(
         assert_same(one, other)
 
 
+@pytest.mark.parametrize(("word", "words"), [(0, [0, 3, 0, 3]), (4, [])])
+def test_greedily_too_the_lower_left_token_wins_a_tie(word: int, words: list[int]) -> None:
+    """A word and the end are as likely on the left, and the right token is certain."""
+    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    table = torch.full((1, VOCABULARY**2, 2, VOCABULARY), -inf, dtype=torch.float64)
+    table[:, :, 0, [word, E]] = 0.0
+    table[:, :, 1, 3] = 0.0
+    limit = torch.tensor([4])
+    for kind in (Search, Greedy):
+        assert run(kind(rules, limit), table, rules)[0][0] == words
+
+
 @settings(deadline=None, max_examples=30)
 @given(rules=rules_drawn, limit=st.integers(4, 9), ends=st.sampled_from([-2.0, 0.0, 2.0]))
 def test_ties_fall_as_the_rule_says(rules: Rules, limit: int, ends: float) -> None:
