@@ -109,8 +109,12 @@ class Decoder:
 
     def states_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
         """Return the states (R, n, d) whose projection `step_at` returns."""
-        positions = lengths[:, None] + torch.arange(tokens.shape[1], device=tokens.device)
         window = longest + tokens.shape[1]
+        if len(lengths) == 1:  # its length is known without asking the device
+            positions = torch.arange(longest, window, device=tokens.device)  # (n)
+            mask = torch.arange(window, device=tokens.device) <= positions[:, None]
+            return self.states(tokens, positions, window, mask, memory)
+        positions = lengths[:, None] + torch.arange(tokens.shape[1], device=tokens.device)
         places = torch.arange(window, device=tokens.device)
         mask = (places <= positions[..., None])[:, None]  # (R, 1, n, window)
         return self.states(tokens, positions, window, mask, memory)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.transformer.decoder import Layer
+from fastdecode.transformer.highest import highest
 from fastdecode.transformer.layers import LayerNorm, attend, heads
 from fastdecode.transformer.linear import Linear
 
@@ -61,7 +62,8 @@ class TwoWayDecoder:
         for rows in states.split(ROWS):
             logits = self._project(rows)
             logits[:, banned] = float("-inf")
-            best, word = logits.max(-1)
+            word = highest(logits)
+            best = logits.gather(1, word[:, None])[:, 0]
             scores.append(best - logits.logsumexp(-1))
             words.append(word)
         if not scores:

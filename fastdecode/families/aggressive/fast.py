@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from fastdecode.drafting import Batch, Prefixes
-from fastdecode.families.aggressive.blocks import Blocks, blocks_after
 from fastdecode.families.aggressive.models import (
     blockwise_model,
     bytes_per_pass,
@@ -17,6 +16,7 @@ from fastdecode.families.aggressive.models import (
 from fastdecode.families.aggressive.verify import Rules
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.highest import highest
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
@@ -77,7 +77,6 @@ class FastDrafter:
         model = drafter_model(system.models)
         check_supported(model)
         self._rules = Rules(system.target.eos(), system.target.pad(), min_len)
-        self._unk = system.target.unk()
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
         self._share = share_encoder
@@ -93,10 +92,10 @@ class FastDrafter:
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         placed = words + self._encoder.embed.positions(places)
         source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
-        return FastDrafts(self._decoder, source, self.block, self._rules, self._unk)
+        return FastDrafts(self._decoder, source, self.block, self._rules)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """What the drafter's decoder reads of B source sentences."""
 
@@ -108,28 +107,28 @@ class Source:
     """Embeddings with positions (B, S, d)."""
     mask: Tensor | None
     """(B, 1, 1, S), true where there are words; None where nothing is padded."""
+    copied: Tensor | None = None
+    """(B, W, d): what a slot at each of the first W places begins with; see BlockDecoder."""
 
     def keep(self, rows: Tensor) -> "Source":
         """Return these sentences alone."""
         mask = None if self.mask is None else self.mask[rows]
-        return Source(self.keys[:, :, rows], self.words[rows], self.placed[rows], mask)
+        copied = None if self.copied is None else self.copied[rows]
+        return Source(self.keys[:, :, rows], self.words[rows], self.placed[rows], mask, copied)
 
 
 class FastDrafts:
     """A batch that is drafted for."""
 
-    def __init__(self, decoder: "BlockDecoder", source: Source, block: int, rules: Rules, unk: int):
-        """Draft blocks for `source`; `unk` is the unknown word."""
-        self._decoder, self._source = decoder, source
-        self._block, self._rules, self._unk = block, rules, unk
+    def __init__(self, decoder: "BlockDecoder", source: Source, block: int, rules: Rules):
+        """Draft blocks for `source`."""
+        self._decoder, self._source, self._block, self._rules = decoder, source, block, rules
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
-        known = prefixes.tokens, prefixes.lengths, prefixes.longest
-        blocks = blocks_after(*known, self._block, self._rules.pad, self._unk)
-        logits = self._decoder.fill(blocks, prefixes.lengths, self._source, most)
+        logits = self._decoder.fill(prefixes, self._block, self._source, most)
         self._rules.forbid_early(logits, prefixes.lengths)
-        return logits.argmax(-1)
+        return highest(logits)
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts."""
@@ -145,24 +144,56 @@ class BlockDecoder(TwoWayDecoder):
         self._embed = Embedding(module)
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
+        self._places: Tensor = module.embed_tokens.weight.new_empty(0, 0)  # asked for so far
 
-    def fill(self, blocks: Blocks, lengths: Tensor, source: Source, most: int) -> Tensor:
-        """Return logits (R, most, V) of the first slots behind prefixes of these `lengths` (R)."""
-        rows, width = blocks.tokens.shape
-        positions = torch.arange(width, device=lengths.device)
-        places = self._embed.positions(positions)  # (W, d)
+    def fill(self, prefixes: Prefixes, block: int, source: Source, most: int) -> Tensor:
+        """Return logits (R, most, V) of the first of `block` slots behind each prefix.
+
+        There are always as many, past the end of a translation too, as the model learned it.
+        """
+        longest, lengths = prefixes.longest, prefixes.lengths
+        width = longest + block
+        places, slots = self._slots(source, width)  # (W, d), (R, W, d)
+        words = self._embed.words(prefixes.tokens[:, :longest])
+        x, mask = torch.cat([words, slots[:, longest:]], 1), None
+        if len(lengths) > 1:  # slots begin where each prefix ends; behind them there is nothing
+            behind = torch.arange(width, device=lengths.device) - lengths[:, None]
+            x = slots.where((behind >= 0)[..., None], x)
+            mask = (behind < block)[:, None, None]
+        for layer, keys in zip(self.layers, source.keys, strict=True):
+            x = layer.both_ways(x + places, mask, keys, source.mask)
+        x = self._behind(x, prefixes, min(most, block))
+        return self.logits(self._norm(x) if self._norm else x)
+
+    def _behind(self, states: Tensor, prefixes: Prefixes, count: int) -> Tensor:
+        """Return the `count` of `states` (R, W, d) behind each prefix."""
+        if len(states) == 1:
+            return states[:, prefixes.longest : prefixes.longest + count]
+        places = prefixes.lengths[:, None] + torch.arange(count, device=states.device)
+        return states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
+
+    def _slots(self, source: Source, width: int) -> tuple[Tensor, Tensor]:
+        """Return the positions (W, d) and what slots there begin with (R, W, d): a soft copy.
+
+        It depends on the place alone, so that it is computed once, ahead, for places to come too.
+        """
+        if source.copied is None or source.copied.shape[1] < width:
+            source.copied = self._soft_copy(source, self._place(2 * width))
+        return self._place(width), source.copied[:, :width]
+
+    def _place(self, width: int) -> Tensor:
+        """Return the first `width` positions (W, d)."""
+        if len(self._places) < width:
+            everywhere = torch.arange(2 * width, device=self._places.device)
+            self._places = self._embed.positions(everywhere)
+        return self._places[:width]
+
+    def _soft_copy(self, source: Source, places: Tensor) -> Tensor:
         scores = self._copy(places) @ source.placed.transpose(1, 2) * self._scale  # (R, W, S)
         if source.mask is not None:
             scores = scores.masked_fill(~source.mask[:, 0], float("-inf"))
-        copied = scores.softmax(-1) @ source.words  # (R, W, d)
-        mask = None
-        if rows > 1:  # behind a row's block there is nothing
-            mask = (positions < lengths[:, None] + blocks.places.shape[1])[:, None, None]
-        x = copied.where(blocks.blank[..., None], self._embed.words(blocks.tokens))
-        for layer, keys in zip(self.layers, source.keys, strict=True):
-            x = layer.both_ways(x + places, mask, keys, source.mask)
-        x = blocks.of(x)[:, :most]
-        return self.logits(self._norm(x) if self._norm else x)
+        copied: Tensor = scores.softmax(-1) @ source.words
+        return copied
 
 
 class FastBlockwise:
@@ -210,7 +241,7 @@ class FastBlocks:
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         state = self._hidden[torch.arange(len(last), device=last.device), last]  # (R, d)
-        return self._decoder.others(state, most).argmax(-1)
+        return highest(self._decoder.others(state, most))
 
     def keep(self, rows: Tensor) -> None:
         """See Checks."""

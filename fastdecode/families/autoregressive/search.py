@@ -10,6 +10,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.transformer.highest import highest
+
 Found = tuple[list[int], float, int]  # ids without </s>, normalised score, decoder passes
 
 
@@ -79,7 +81,8 @@ class Greedy:
         logits = logits.float()
         norm = logits.logsumexp(-1)
         allowed = self._rules.forbid(logits, self._step, self._limits, self._first_limit)
-        best, token = allowed.max(-1)
+        token = highest(allowed)
+        best = allowed.gather(1, token[:, None])[:, 0]
         self._tokens[:, self._step] = token
         self._scores += (best - norm).masked_fill(self.done, 0.0)
         self._passes += ~self.done

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fastdecode.families.bidirectional.ranking import first_best
 from fastdecode.families.bidirectional.search import Found, Rules
+from fastdecode.transformer.highest import highest
 
 
 class Greedy:
@@ -42,8 +43,8 @@ class Greedy:
         for place in range(rules.size):
             limits = self._limits, self._first_limit
             rules.forbid(logits[:, place, None], self._slot + place, *limits)
-        best, tokens = logits.max(-1)  # (B, size)
-        scores = best - norm
+        tokens = highest(logits)  # (B, size)
+        scores = logits.gather(2, tokens[..., None])[..., 0] - norm
         if rules.size > 1:
             top, likeliest = first_best(logits[:, 0], 2)  # (B, 2)
             top, is_end = top - norm[:, :1], likeliest == rules.eod

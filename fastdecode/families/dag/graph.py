@@ -11,6 +11,8 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from fastdecode.transformer.highest import highest
+
 Found = tuple[list[int], float]  # tokens without the frame, score
 
 
@@ -68,7 +70,11 @@ class Shortlist:
         norms = logits.logsumexp(-1, keepdim=True)
         first, last = (logits[:, word] - norms[:, 0] for word in (self._bos, self._eos))
         logits[:, self._never] = float("-inf")
-        best, words = logits.topk(min(self._count, logits.shape[1] - len(self._never)))
+        if self._count == 1:
+            words = highest(logits)[:, None]
+            best = logits.gather(1, words)
+        else:
+            best, words = logits.topk(min(self._count, logits.shape[1] - len(self._never)))
         masses = first
         if self._temperature is not None:
             masses = ((logits - norms) / self._temperature).logsumexp(-1)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastdecode.families.aggressive import naive
+from fastdecode.families.aggressive import naive, verify
 from fastdecode.families.aggressive.verify import Rules, accept
 
 PAD, EOS, WORDS = 1, 2, 6
@@ -17,11 +17,12 @@ tables = st.lists(  # small whole numbers, so that many are equal
 )
 
 
+@pytest.mark.parametrize("free", [True, False])
 @given(
     table=tables, beta=st.integers(1, WORDS), tau=st.sampled_from([0.0, 1.0, 2.5]), data=st.data()
 )
 def test_it_accepts_what_the_equations_accept(
-    table: list[list[float]], beta: int, tau: float, data: st.DataObject
+    free: bool, table: list[list[float]], beta: int, tau: float, data: st.DataObject
 ) -> None:
     drafted = [data.draw(st.integers(0, WORDS - 1)) for _ in table[1:]]
     logits = torch.tensor(table, dtype=torch.float64)
@@ -29,7 +30,10 @@ def test_it_accepts_what_the_equations_accept(
     logits[:, PAD] = -inf
     scores = [row - norm for row, norm in zip(logits, norms, strict=True)]
     expected = naive._verify(drafted, [], lambda words: scores[len(words)], EOS, beta, tau)
-    found = accept(torch.tensor([drafted]).long(), logits[None], norms[None], beta, tau, RULES)
+    drafts = torch.tensor([drafted]).long()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify, "looks_are_free", lambda device: free)
+        found = accept(drafts, logits[None], norms[None], beta, tau, RULES)
     (count,) = found.counts.tolist()
     assert found.tokens[0, :count].tolist() == expected
     assert bool(found.ended) == (expected[-1] == EOS)
