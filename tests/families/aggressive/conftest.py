@@ -12,9 +12,16 @@ from fastdecode.decode import System
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.model import DrafterModel
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.translation import Translation
 
+ENGINES = ("eager", "fastdecode")
 WORDS = 14
 Untrained = Callable[..., System]
+
+
+def facts(translations: Sequence[Translation]) -> list[tuple[list[str], list[int], int]]:
+    """Return all that engines and batches must agree on: tokens, and how they came."""
+    return [(t.tokens, t.accepted, t.passes) for t in translations]
 
 
 def shaken(system: System, seed: int) -> System:

@@ -25,15 +25,15 @@ from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.translation import Translation
 from tests.families.aggressive.conftest import (
+    ENGINES,
+    facts,
     numbered,
     padded,
     shaken,
     untrained,
-    untrained_blockwise,
     untrained_drafter,
 )
 
-ENGINES = ("eager", "fastdecode")
 KINDS: dict[str, Callable[[System], Verifier]] = {
     "eager": EagerVerifier,
     "fastdecode": FastVerifier,
@@ -46,10 +46,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "short": {"beta": 5, "tau": 2.0, "max_len_a": 0.3, "max_len_b": 2},
     "long": {"beta": 5, "tau": 2.0, "min_len": 7},
 }
-
-
-def facts(translations: Sequence[Translation]) -> list[tuple[list[str], list[int], int]]:
-    return [(t.tokens, t.accepted, t.passes) for t in translations]
 
 
 def greedy(system: System, sources: list[list[str]], **more: Any) -> list[Translation]:
@@ -311,51 +307,6 @@ def test_the_drafter_alone_writes_block_after_block(
         assert set(translation.accepted[:-1]) <= {k}
         assert translation.score is None
         assert len(ids) >= min_len
-
-
-# Blockwise
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("k", [2, 5])
-def test_blockwise_it_is_greedy_search_of_the_first_head(
-    ragged: list[list[str]], engine: str, k: int
-) -> None:
-    system = untrained_blockwise(k)
-    decoder = system.decoder("aggressive", {"mode": "blockwise", "engine": engine}, " ".join)
-    words = system.target
-    translations = decoder(ragged)
-    assert facts(translations) == facts([decoder([sentence])[0] for sentence in ragged])
-    for sentence, translation in zip(ragged, translations, strict=True):
-        source = numbered(system, sentence)
-        limit = int(1.2 * len(source) + 10)
-        scores = naive.scores_of(FirstHead(system), source, limit, 1, words.pad(), words.eos())
-        with torch.inference_mode():
-            ids = naive.greedy(scores, words.eos())
-        assert [words[i] for i in ids] == translation.tokens
-        assert sum(translation.accepted) == len(ids) + 1
-        assert max(translation.accepted) <= k
-    assert max(max(t.accepted) for t in translations) > 1  # some proposals were right
-
-
-class FirstHead:
-    """A blockwise model as an autoregressive one."""
-
-    def __init__(self, system: System):
-        (self._model,) = system.models
-
-    def __call__(self, *arguments: Any) -> tuple[Any, None]:
-        return self._model(*arguments)[0], None
-
-
-def test_both_engines_propose_with_the_same_heads(ragged: list[list[str]]) -> None:
-    system = untrained_blockwise(5)
-    for row in ({"beta": 1}, {"beta": 4, "tau": 1.0}):
-        eager, fast = (
-            system.decoder("aggressive", {**row, "mode": "blockwise", "engine": engine}, " ".join)
-            for engine in ENGINES
-        )
-        assert facts(eager(ragged)) == facts(fast(ragged))
 
 
 # Drafts of others
