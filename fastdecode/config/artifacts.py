@@ -92,7 +92,7 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
     return [
         (Model(dataset, target, system, seed), decoder)
         for target, system, decoder in (entry.split("/") for entry in wanted if trained(entry))
-        for seed in config.run.seeds
+        for seed in config.seeds_of(f"{target}/{system}")
     ]
 
 
@@ -118,7 +118,7 @@ def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
         for dataset in datasets_of(config, artifact):
             for entry in sorted(wanted):
                 target, system, decoder = entry.split("/")
-                for seed in config.run.seeds:
+                for seed in config.seeds_of(f"{target}/{system}"):
                     model = Model(dataset, target, system, seed)
                     yield model, config.datasets[dataset].valid, decoder
 

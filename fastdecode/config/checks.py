@@ -39,18 +39,19 @@ def _check_families(config: "Configuration") -> None:
     """Check the systems that ensembles and other systems are made with."""
     for name, ensemble in config.ensembles.items():
         where = f"systems/{config.family_of[name]}.yaml: ensembles.{name}.system"
-        check_known(ensemble.system, config.systems, where)
-    for name, system in config.systems.items():
+        check_known(ensemble.system, config.recipes, where)
+    for name in config.recipes:
+        system = config.systems[name]
         where = f"systems/{config.family_of[name]}.yaml: systems.{name}"
         _check_companions(config, system.companions, where)
         for other in system.measured_with:
-            check_known(other, config.systems, f"{where}: companion")
+            check_known(other, config.recipes, f"{where}: companion")
 
 
 def _check_companions(config: "Configuration", names: Iterable[str], where: str) -> None:
     """Check that these systems exist and need no further ones, so that none needs itself."""
     for name in names:
-        check_known(name, config.systems, f"{where}: companion")
+        check_known(name, config.recipes, f"{where}: companion")
         if further := config.systems[name].companions:
             raise UserError(
                 f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
@@ -127,9 +128,8 @@ def _check_distilling(config: "Configuration", target: str, where: str) -> None:
             f"{where}: {decoder} does not decode the teacher {target}: take one of "
             f"config/systems/{config.family_of[target]}.yaml"
         )
-    teacher = config.ensembles[target].system if target in config.ensembles else target
-    if config.assets(teacher, decoder) or config.decoders[decoder].companions(
-        config.systems[teacher]
+    if config.assets(target, decoder) or config.decoders[decoder].companions(
+        config.systems[target]
     ):
         raise UserError(
             f"{where}: {decoder} needs more than the teacher {target}, which is all that "
@@ -164,6 +164,8 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
             f'{where}: "{entry}" is not among what this run trains and decodes: '
             "take one of its systems and decoders"
         )
+    if system in config.ensembles:
+        raise UserError(f"{where}: {model} is an ensemble, which is not timed: take one model")
     if not config.fits(decoder, system):
         raise UserError(f"{where}: {decoder} does not decode {system}: take one that does")
     if decoder not in config.decoders_of(model):
@@ -200,6 +202,8 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
     targets = {RAW, UNTRAINED, *config.systems, *config.ensembles}
     check_known(names[0], targets, f"{where}: {entry}: target")
     check_known(names[1], config.systems, f"{where}: {entry}: system")
+    if names[1] in config.ensembles and names[0] != RAW:
+        raise UserError(f"{where}: {entry}: an ensemble is of raw teachers: take {RAW}/{names[1]}")
     if parts == 3:
         check_known(names[2], config.decoders, f"{where}: {entry}: decoder")
     return names

@@ -85,6 +85,12 @@ class Configuration:
                 raise UserError(f"{where}: definitions: no folder {own}")
             self._folders.append(own)
         self._read_families()
+        self.recipes = tuple(self.systems)  # of what is trained
+        self.systems |= {  # an ensemble is as its models are, in size and in who decodes it
+            name: self.systems[ensemble.system]
+            for name, ensemble in self.ensembles.items()
+            if ensemble.system in self.recipes
+        }
         self.presets = {
             name: check(Preset, row, f"presets.yaml, {name}")
             for name, row in self._table("presets.yaml").items()
@@ -179,9 +185,20 @@ class Configuration:
             Model(dataset, *_pair(entry), seed)
             for dataset in self.run.datasets
             for entry in self.run.systems
-            for seed in self.run.seeds
+            for seed in self.seeds_of(entry)
             if _pair(entry)[0] != UNTRAINED
         ]
+
+    def seeds_of(self, entry: str) -> tuple[int, ...]:
+        """Return the seeds of `entry`, target/system; an ensemble has its own and is there once."""
+        return self.run.seeds[:1] if _pair(entry)[1] in self.ensembles else self.run.seeds
+
+    def members(self, model: Model) -> list[Model]:
+        """Return the models of an ensemble; of any other the model itself."""
+        if model.system not in self.ensembles:
+            return [model]
+        ensemble = self.ensembles[model.system]
+        return [replace(model, system=ensemble.system, seed=seed) for seed in ensemble.seeds]
 
     def at_hand(self, model: Model) -> bool:
         """Tell whether there is more of a model than translations that somebody gave."""
@@ -189,12 +206,13 @@ class Configuration:
         return folder not in given.translations or folder in given.models
 
     def with_curve(self) -> list[Model]:
-        """Return the selected models that have a learning curve: all but those given without."""
+        """Return the selected models with a learning curve: no ensembles, none given without."""
         given = self.run.given
         return [
             model
             for model in self.selected()
             if self.at_hand(model)
+            and model.system not in self.ensembles
             and (
                 str(model.folder) not in given.models
                 or given.model_file(str(model.folder), CURVE) is not None
@@ -213,16 +231,13 @@ class Configuration:
     def left_out(self) -> list[str]:
         """Return the systems that the run has in no row of its tables."""
         chosen = {entry.split("/")[1] for entry in self.run.systems}
-        return [name for name in self.systems if name not in chosen]
+        return [name for name in self.recipes if name not in chosen]
 
     def teachers(self, dataset: str, target: str) -> list[Model]:
         """Return the models that distil `target`; several form an ensemble. None for raw."""
         if target == RAW:
             return []
-        if target in self.ensembles:
-            ensemble = self.ensembles[target]
-            return [Model(dataset, RAW, ensemble.system, seed) for seed in ensemble.seeds]
-        return [Model(dataset, RAW, target, self.run.seeds[0])]
+        return self.members(Model(dataset, RAW, target, self.run.seeds[0]))
 
     def companions(self, model: Model, decoder: str | None = None) -> dict[str, Model]:
         """Return the other models that are needed to train `model`, or to decode it, by system."""
@@ -249,7 +264,8 @@ class Configuration:
             wanted[model] = None
 
         for model in self.selected():
-            want(model)
+            for member in self.members(model):
+                want(member)
             for decoder in self.decoders_of(model.entry):
                 for other in self.companions(model, decoder).values():
                     want(other)
@@ -269,10 +285,11 @@ class Configuration:
 
     def fits(self, decoder: str, system: str) -> bool:
         """Tell whether `decoder` decodes `system`, which may be an ensemble."""
-        one = self.ensembles[system].system if system in self.ensembles else system
         row = self.decoders[decoder]
+        if system in self.ensembles and not row.decodes_ensembles:
+            return False
         families = row.families or (self.family_of[decoder],)
-        return self.family_of[one] in families and row.fits(self.systems[one])
+        return self.family_of[system] in families and row.fits(self.systems[system])
 
     def denominators(self) -> dict[str, str | None]:
         """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.

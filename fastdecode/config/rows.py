@@ -153,7 +153,7 @@ class System(Row):
 
 
 class Ensemble(Row):
-    """Several seeds of one system that distil together."""
+    """Several seeds of one system that translate together: as a teacher, or reported themselves."""
 
     system: Name = Field(description="a system of any family")
     seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
@@ -215,6 +215,11 @@ class DecoderRow(Row):
         return 1.0, tokens
 
     @property
+    def decodes_ensembles(self) -> bool:
+        """Whether it decodes several models of a system at once."""
+        return False
+
+    @property
     def exact(self) -> bool:
         """Whether it can hold translations to given lengths, as untrained systems need."""
         return False
@@ -251,5 +256,8 @@ class Family(Row):
 
     training: dict[str, object] = Field({}, description="training settings of the whole family")
     systems: dict[Name, dict[str, object]] = Field(description="recipes for trained models")
-    ensembles: dict[Name, Ensemble] = Field({}, description="teachers of several seeds")
+    ensembles: dict[Name, Ensemble] = Field(
+        {},
+        description="several seeds at once: as a teacher, or as raw/<name> in `systems:` of a run",
+    )
     decoders: dict[Name, dict[str, object]] = Field(description="ways to decode with them")

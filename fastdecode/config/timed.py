@@ -20,10 +20,15 @@ def tuned_over(config: Configuration) -> set[str]:
 def timed(config: Configuration, dataset: str, tier: str | None = None) -> list[tuple[Model, str]]:
     """Return (model, decoder) of all that is timed on a dataset, in one tier or in both.
 
-    These are models of the first seed of which there is more than translations, and untrained ones.
+    These are models of the first seed of which there is more than translations, and untrained ones;
+    no ensembles, which nobody decodes for speed.
     """
     seed, left_out = config.run.seeds[0], tuned_over(config)
-    first = (model for model in config.selected() if model.seed == seed and config.at_hand(model))
+    first = (
+        model
+        for model in config.selected()
+        if model.seed == seed and config.at_hand(model) and model.system not in config.ensembles
+    )
     return [
         (model, name)
         for model in (*first, *config.untrained())

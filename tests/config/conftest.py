@@ -50,7 +50,7 @@ DEFINITIONS: dict[str, Any] = {
             "student": {"layers": "12-3"},
         },
         "ensembles": {"teacher-x2": {"system": "teacher", "seeds": [4, 2]}},
-        "decoders": {"beam5": {}, "greedy": {"beam": 1}},
+        "decoders": {"beam5": {}, "greedy": {"beam": 1}, "fast": {"engine": "fastdecode"}},
     },
     "systems/other.yaml": {"systems": {"curious": {}}, "decoders": {"odd": {}}},
 }

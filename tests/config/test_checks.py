@@ -19,7 +19,14 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),
         ({"systems": ["raw/techer"]}, 'system: there is no "techer"; did you mean "teacher"?'),
         ({"systems": ["rae/teacher"]}, 'target: there is no "rae"; did you mean "raw"?'),
-        ({"systems": ["raw/teacher-x2"]}, 'system: there is no "teacher-x2"; did you mean "teach'),
+        (
+            {"systems": ["teacher/teacher-x2"]},
+            "teacher/teacher-x2: an ensemble is of raw teachers: take raw/teacher-x2",
+        ),
+        (
+            {"systems": ["raw/teacher-x2"], "speedup_over": over("raw/teacher-x2/greedy")},
+            "raw/teacher-x2 is an ensemble, which is not timed: take one model",
+        ),
         ({"systems": ["teacher"]}, '"teacher" is not of the form target/system'),
         ({"systems": ["raw/teacher/greedy"]}, '"raw/teacher/greedy" is not of the form'),
         ({"decoders": ["beam"]}, 'decoder: there is no "beam"; did you mean "beam5"?'),

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.config.read import Architecture, Model
+from fastdecode.config.timed import timed
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
 
 
@@ -44,6 +45,28 @@ def test_models_are_the_selected_and_their_teachers_each_once(folder: Path) -> N
     assert len(read(folder).models()) == 6 + 2  # the ensemble's; teacher 7 is selected itself
     assert read(folder).targets("talks.8k") == ["raw", "teacher-x2", "teacher"]
     assert read(folder).targets("other") == []
+
+
+def test_an_ensemble_is_a_system_too(folder: Path) -> None:
+    """It is there once, whatever the seeds; its models are trained, and it is not timed."""
+    config = read(
+        folder,
+        systems=["raw/teacher-x2", "raw/teacher"],
+        decoders=["greedy", {"raw/teacher": ["fast"]}],
+        speedup_over=over("raw/teacher/greedy"),
+    )
+    together = Model("talks.8k", "raw", "teacher-x2", 7)
+    alone = [Model("talks.8k", "raw", "teacher", seed) for seed in (7, 1)]
+    members = [Model("talks.8k", "raw", "teacher", seed) for seed in (4, 2)]
+    assert config.selected() == [together, *alone]
+    assert config.models() == [*members, *alone]
+    assert config.with_curve() == alone
+    assert config.members(together) == members
+    assert config.members(alone[0]) == alone[:1]
+    assert config.decoders_of(together.entry) == ["greedy"]
+    assert [model for model, _ in timed(config, "talks.8k")] == [alone[0]] * 2
+    assert config.architecture("talks.8k", "teacher-x2").width == 32
+    assert config.left_out() == ["student", "curious"]
 
 
 def test_every_dataset_has_its_own_models(folder: Path) -> None:

@@ -30,6 +30,8 @@ rule train_system:
         checkpoint=f"{MODEL}/checkpoint.pt",
         curve=f"{MODEL}/curve.csv",
         record=f"{MODEL}/train.json",
+    wildcard_constraints:
+        system=any_of(CONFIG.recipes),
     threads: training_threads
     resources:
         mem_mb=growing(8000),
@@ -82,3 +84,21 @@ rule build_untrained:
         "Drawing random weights of {wildcards.system} for {wildcards.dataset}"
     script:
         "../scripts/build_untrained.py"
+
+
+rule record_ensemble:
+    input:
+        lambda w: [
+            model_file(model, "train.json") for model in CONFIG.members(model_of(w))
+        ],
+    output:
+        f"{MODEL}/train.json",
+    wildcard_constraints:
+        system=any_of(CONFIG.ensembles),
+    localrule: True
+    params:
+        provenance=lambda w: provenance_of(w),
+    message:
+        "Recording the ensemble {wildcards.system} of {wildcards.dataset}"
+    script:
+        "../scripts/record_ensemble.py"

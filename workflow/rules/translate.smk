@@ -10,7 +10,9 @@ def text_of(wildcards):
 
 rule translate_split:
     input:
-        checkpoint=f"{MODEL}/checkpoint.pt",
+        checkpoints=lambda w: [
+            model_file(model, "checkpoint.pt") for model in CONFIG.members(model_of(w))
+        ],
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),

@@ -17,7 +17,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     torch.set_num_threads(1)  # as in every other translation, so that it repeats exactly
     text = Text(**params.text, codes=Path(snakemake.input.codes).parent)
     system = load_system(
-        [Path(snakemake.input.checkpoint)],
+        list(map(Path, snakemake.input.checkpoints)),
         Path(snakemake.input.data),
         params.device,
         params.precision,

@@ -44,6 +44,11 @@ class Decoder(DecoderRow):
         return tokens, float(self.beam)
 
     @property
+    def decodes_ensembles(self) -> bool:
+        """fairseq's search averages the models' probabilities."""
+        return self.engine == "fairseq"
+
+    @property
     def exact(self) -> bool:
         """CTranslate2 holds a whole batch to one length only."""
         return self.engine != "ctranslate2"

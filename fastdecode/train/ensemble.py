@@ -1,0 +1,23 @@
+"""What is on record of an ensemble: models that were trained one by one and translate together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fastdecode.files import read_json, write_json
+
+SHAPE = ("family", "layers", "architecture")
+SUMS = ("parameters", "updates", "seconds")  # of all members; null where a member's is not known
+
+
+def record_ensemble(records: Sequence[Path], out: Path, provenance: dict[str, Any]) -> None:
+    """Write the `train.json` of the models that have these `records`.
+
+    They are of one shape. Epochs are nobody's: each member has its own.
+    """
+    members = [read_json(path) for path in records]
+    shape = {key: members[0].get(key) for key in SHAPE}
+    known = {key: [member[key] for member in members] for key in SUMS}
+    sums = {key: None if None in values else sum(values) for key, values in known.items()}
+    folders = [str(path.parent) for path in records]
+    write_json(out, {"provenance": provenance, **shape, **sums, "epochs": None, "members": folders})
