@@ -172,7 +172,7 @@ def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunne
     ).jobs
     chosen = dry_run(
         "multi30k-aggressive",
-        'decoders=[beam5,"*/transformer":[beam5-optimised,greedy],"*/gad":[gad-strict]]',
+        'decoders=[beam5,"*/transformer":[beam5-optimised,greedy],"*/gad-k10":[gad-strict]]',
     ).jobs
     splits = 2
     assert everything["translate_split"] == splits * (3 + 3 + 2)
