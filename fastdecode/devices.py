@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from fastdecode.errors import UserError
 
@@ -26,6 +27,11 @@ def check_device(device: str) -> None:
                 "device: cuda, but this machine shows no GPU to PyTorch: set device: cpu, or run "
                 "where `python -c 'import torch; print(torch.cuda.is_available())'` prints True"
             )
+
+
+def looks_are_free(device: Any) -> bool:
+    """Whether the host knows the numbers on a torch `device` without waiting for it."""
+    return bool(device.type == "cpu")
 
 
 @contextmanager

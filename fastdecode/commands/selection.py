@@ -95,7 +95,7 @@ class Selection:
         family = config.family_of[self.system]  # its own first, then those that draft with it
         fitting.sort(key=lambda decoder: config.family_of[decoder] != family)
         if name is None:
-            chosen = config.decoders_of(self.models[0].entry)  # those of an ensemble are alike
+            chosen = config.decoders_of(f"{self.models[0].target}/{self.system}")
             if not chosen:
                 raise UserError(
                     f"--decoder: the run has none for {self.system}: name one of "

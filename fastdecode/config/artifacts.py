@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.papers import NO_METRICS, Artifact, choose, trained
+from fastdecode.config.papers import NO_METRICS, Artifact, alternatives, choose, trained
 from fastdecode.config.read import Configuration, Model
 
 # Statistics that need several right translations of a line, which few corpora have.
@@ -60,7 +60,7 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
                 }
                 for entry in config.run.systems
-                if trained(entry)
+                if trained(entry) and entry.split("/")[1] in config.recipes
             },
         }
         for dataset in datasets_of(config, artifact)
@@ -129,11 +129,14 @@ def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Mode
     What needs several references is left out where a corpus has one alone.
     """
     for name, wanted in artifact.statistics.items():
-        for pattern in wanted:
-            entry = choose(pattern, list(config.run.systems), {})
+        for patterns in map(alternatives, wanted):
+            chosen = (choose(pattern, list(config.run.systems), {}) for pattern in patterns)
+            entry = next(filter(None, chosen), None)
             if entry is None:
                 continue
             target, system = entry.split("/")
+            if system in config.ensembles:
+                continue
             for dataset in datasets_of(config, artifact):
                 corpus = config.corpora[config.datasets[dataset].corpus]
                 on = artifact.statistics_on or (artifact.split,)

@@ -183,7 +183,7 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
 def _check_papers(config: "Configuration") -> None:
     """Check every name that the artifacts of the run's papers refer to."""
     known = {
-        "target": {RAW, DISTILLED, UNTRAINED, *config.systems, *config.ensembles},
+        "target": {RAW, DISTILLED, UNTRAINED, *config.systems},
         "system": set(config.systems),
         "decoder": set(config.decoders),
         "metric": set(METRICS),
@@ -199,7 +199,7 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
     if len(names) != parts:
         form = "/".join(["target", "system", "decoder"][:parts])
         raise UserError(f'{where}: "{entry}" is not of the form {form}, such as raw/transformer')
-    targets = {RAW, UNTRAINED, *config.systems, *config.ensembles}
+    targets = {RAW, UNTRAINED, *config.systems}
     check_known(names[0], targets, f"{where}: {entry}: target")
     check_known(names[1], config.systems, f"{where}: {entry}: system")
     if names[1] in config.ensembles and names[0] != RAW:

@@ -75,8 +75,10 @@ class Artifact(Row):
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"
     )
-    statistics: dict[Name, tuple[str, ...]] = Field(
-        {}, description="statistic that it needs → target/system that it is of"
+    statistics: dict[Name, tuple[str | tuple[str, ...], ...]] = Field(
+        {},
+        description="statistic that it needs → target/system that it is of, each of them, or of "
+        "several in a list the first that was run",
     )
     statistics_on: tuple[Literal["train", "valid", "test"], ...] = Field(
         (), description="where statistics are measured, by default on `split`; train: on a sample"
@@ -191,6 +193,11 @@ def choose(pattern: str, systems: list[str], decoders: dict[str, list[str]]) -> 
     return None
 
 
+def alternatives(patterns: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return patterns of which the first counts that was run: one, or several."""
+    return (patterns,) if isinstance(patterns, str) else patterns
+
+
 def trained(entry: str) -> bool:
     """Tell whether target/system/… is trained."""
     return not entry.startswith(f"{UNTRAINED}/")
@@ -212,7 +219,8 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
         patterns += [
             (f"statistics.{statistic}", pattern)
             for statistic, wanted in artifact.statistics.items()
-            for pattern in wanted
+            for one in wanted
+            for pattern in alternatives(one)
         ]
         patterns += [("curves", pattern) for pattern in artifact.curves]
         for decoder, others in artifact.tuned.items():

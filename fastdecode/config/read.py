@@ -91,6 +91,8 @@ class Configuration:
             for name, ensemble in self.ensembles.items()
             if ensemble.system in self.recipes
         }
+        for name, ensemble in self.ensembles.items():  # it may stand in another family's file
+            self.family_of[name] = self.family_of.get(ensemble.system, self.family_of[name])
         self.presets = {
             name: check(Preset, row, f"presets.yaml, {name}")
             for name, row in self._table("presets.yaml").items()

@@ -21,7 +21,7 @@ def resampled(config: Configuration, paper: str) -> dict[tuple[str, str], list[t
         for dataset, part in parts(config, artifact).items():
             every = (one for entry in chosen for one in part["alternatives"].get(entry, [entry]))
             for target, system, decoder in (one.split("/") for one in every if trained(one)):
-                for seed in config.run.seeds:
+                for seed in config.seeds_of(f"{target}/{system}"):
                     model = Model(dataset, target, system, seed)
                     found.setdefault((dataset, part["split"]), {})[model, decoder] = None
     return {where: list(models) for where, models in found.items()}

@@ -147,7 +147,10 @@ class Costs:
     def _translating(self, job: Job) -> Cost:
         model, (split, decoder) = _model(job), _file(job)
         size = self._sizes.of(model.dataset, split)
-        seconds = IMPORT + size.lines * self._sentence(model, decoder, size, BATCHED)
+        seconds = IMPORT + sum(
+            size.lines * self._sentence(member, decoder, size, BATCHED)
+            for member in self._config.members(model)
+        )
         return Cost(seconds, self._gpu, size.lines * 3 * TEXT_BYTES)
 
     def _timed(self, dataset: str, split: str, tier: str | None, scenario: str) -> float:

@@ -57,7 +57,8 @@ def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores:
 
 def _read(job: Any, workflow: Any) -> Job:
     outputs, done = tuple(map(str, job.output)), not workflow.dag.reason(job)
-    taken = _taken(job.output, workflow.persistence) if done else None
+    trains = job.rule.name != "record_ensemble"  # whose seconds are those of other jobs
+    taken = _taken(job.output, workflow.persistence) if done and trains else None
     return Job(job.rule.name, outputs, tuple(map(str, job.input)), done, taken)
 
 

@@ -7,13 +7,15 @@ from torch import Tensor
 BY_NUMPY = (torch.float32, torch.float64)
 
 
-def highest(scores: Tensor) -> Tensor:
-    """Return where the highest of the last dimension is, the first of equals: (…) of (…, V).
+def highest(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the highest of the last dimension of `scores` (…, V), and where it first is: (…) each.
 
-    What `scores.argmax(-1)` is. On a CPU PyTorch compares one number at a time, which takes as long
-    as a tenth of the product that makes the scores; NumPy compares a vector register's at once
+    What `scores.max(-1)` is. On a CPU PyTorch compares one number at a time, which takes as long as
+    a tenth of the product that makes the scores; NumPy compares a vector register's at once
     (docs/measurements/benchmark). Waits for nothing on a GPU.
     """
     if scores.device.type == "cpu" and scores.dtype in BY_NUMPY:
-        return torch.from_numpy(np.asarray(scores.numpy().argmax(-1)))
-    return scores.argmax(-1)
+        places = torch.from_numpy(np.asarray(scores.numpy().argmax(-1)))
+        return scores.gather(-1, places[..., None])[..., 0], places
+    best, places = scores.max(-1)
+    return best, places

@@ -62,8 +62,7 @@ class TwoWayDecoder:
         for rows in states.split(ROWS):
             logits = self._project(rows)
             logits[:, banned] = float("-inf")
-            word = highest(logits)
-            best = logits.gather(1, word[:, None])[:, 0]
+            best, word = highest(logits)
             scores.append(best - logits.logsumexp(-1))
             words.append(word)
         if not scores:

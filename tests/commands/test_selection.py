@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from fastdecode.commands.selection import Selection, add_selection, select
 from fastdecode.errors import UserError
@@ -69,6 +70,16 @@ def test_the_systems_that_decode_with_another_must_be_there(
     assert selection.decoder("greedy").companions == {"transformer-big": found}
     with pytest.raises(UserError, match=r"raw/transformer-6-1/seed1/checkpoint.pt does not exist"):
         selection.decoder("beam5")
+
+
+def test_an_ensemble_has_decoders_of_its_own(place: Place, tmp_path: Path) -> None:
+    run = yaml.safe_load(place.configfile.read_text()) | {"decoders": ["beam5-optimised", "greedy"]}
+    run["speedup_over"] = {"reference": "raw/transformer/greedy"}
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(run))
+    ensemble = selected(
+        place, "--system", "raw/transformer-big-x3", "--configfile", str(tmp_path / "run.yaml")
+    )
+    assert ensemble.decoder(None).row == ensemble.configuration.decoders["greedy"]
 
 
 def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:

@@ -212,7 +212,7 @@ def test_an_ensemble_fits_fairseqs_engine_only(place: Place) -> None:
     status, out, err = finished(place.start("translate", *system), b"one\n")
     (line,) = err
     assert (status, out) == (1, [""])
-    assert line.startswith("error: engine fastdecode decodes one model, and these are 3: decode")
+    assert line.startswith("error: --decoder: greedy-optimised does not decode transformer-big-x3:")
 
 
 @pytest.mark.parametrize(("closed", "named"), [("<&-", "input"), (">&-", "output")])

@@ -1,13 +1,15 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fastdecode.config.artifacts import also_scored, curves, entries, parts, statistics
+from fastdecode.config.artifacts import also_scored, compared, curves, entries, parts, statistics
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Artifact, Paper, choose, references
 from fastdecode.config.read import Configuration, Model
+from fastdecode.config.resampled import resampled
 from fastdecode.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -146,6 +148,23 @@ def test_learning_curves_are_of_the_first_seed() -> None:
     assert found == [Model("toy.long", "raw", system, 2) for system in systems]
 
 
+def test_an_ensemble_is_scored_once_whatever_the_seeds() -> None:
+    values = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "runs/toy-aggressive.yaml")
+    config = Configuration(values | {"seeds": [2, 3]}, CONFIG)
+    table = config.papers["aggressive"].artifacts["table6"]
+    ensemble = Model(config.run.datasets[0], "raw", "transformer-big-x3", 2)
+    wanted = table.model_copy(update={"against": ("teacher@one",), "split": "valid"})
+    paper = config.papers["aggressive"]
+    config.papers["aggressive"] = paper.model_copy(update={"artifacts": {"table6": wanted}})
+    for models in (
+        [model for model, _ in compared(config, wanted, ensemble.dataset)],
+        [model for model, _, _ in also_scored(config)],
+        [model for found in resampled(config, "aggressive").values() for model, _ in found],
+    ):
+        assert [model for model in models if model.system == ensemble.system] == [ensemble]
+        assert {model.seed for model in models} == {2, 3}
+
+
 def test_what_the_aggressive_paper_asks_of_its_toy_run() -> None:
     values = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "runs/toy-aggressive.yaml")
     config = Configuration(values, CONFIG)
@@ -153,6 +172,16 @@ def test_what_the_aggressive_paper_asks_of_its_toy_run() -> None:
     drafter = Model(config.run.datasets[0], "transformer-big", "gad", 1)
     for name in ("table11", "figure2", "figure3"):
         assert list(statistics(config, artifacts[name])) == [(drafter, "test", "traces")]
+    short = values | {
+        "systems": [
+            "raw/transformer-big",
+            "transformer-big/transformer",
+            "transformer-big/gad-k10",
+        ],
+        "decoders": ["beam5", "gad-strict"],
+    }
+    (found,) = statistics(Configuration(short, CONFIG), artifacts["table11"])
+    assert found == (replace(drafter, system="gad-k10"), "test", "traces")  # for want of gad
     for name in ("table7", "figure4"):
         found = entries(config, artifacts[name])
         assert set(found) == set(artifacts[name].rows)

@@ -69,6 +69,15 @@ def test_an_ensemble_is_a_system_too(folder: Path) -> None:
     assert config.left_out() == ["student", "curious"]
 
 
+def test_an_ensemble_is_of_its_models_family_wherever_it_stands(folder: Path) -> None:
+    other = DEFINITIONS["systems/other.yaml"]
+    ensembles = {"mine": {"system": "teacher", "seeds": [1, 2]}}
+    write(folder, {"systems/other.yaml": other | {"ensembles": ensembles}})
+    config = read(folder, systems=["raw/teacher", "raw/mine", "mine/student"])
+    assert config.family_of["mine"] == "left"
+    assert config.decoders_of("raw/mine") == ["greedy", "beam5"]
+
+
 def test_every_dataset_has_its_own_models(folder: Path) -> None:
     config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
     assert len(config.selected()) == 12

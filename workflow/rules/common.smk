@@ -39,7 +39,7 @@ def any_of(names):
 wildcard_constraints:
     corpus=any_of(CONFIG.corpora),
     dataset=any_of(CONFIG.datasets),
-    target=any_of([RAW, *CONFIG.systems, *CONFIG.ensembles]),
+    target=any_of([RAW, *CONFIG.systems]),
     system=any_of(CONFIG.systems),
     decoder=any_of(CONFIG.decoders),
     side="source|target",

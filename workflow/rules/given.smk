@@ -10,6 +10,7 @@ wildcard_constraints:
 
 
 ruleorder: take_model > take_record > train_system
+ruleorder: take_record > record_ensemble
 ruleorder: take_curve > train_system
 ruleorder: take_distilled > join_shards
 ruleorder: take_translations > translate_split

@@ -128,7 +128,7 @@ class FastDrafts:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
         logits = self._decoder.fill(prefixes, self._block, self._source, most)
         self._rules.forbid_early(logits, prefixes.lengths)
-        return highest(logits)
+        return highest(logits)[1]
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts."""
@@ -136,7 +136,10 @@ class FastDrafts:
 
 
 class BlockDecoder(TwoWayDecoder):
-    """The drafter's decoder: it looks both ways over prefixes and slots, and keeps nothing."""
+    """The drafter's decoder: it looks both ways over prefixes and slots.
+
+    Of a pass it keeps nothing; positions, which are of no sentence, are laid out once.
+    """
 
     def __init__(self, module: Any):
         """Take the weights of the room's own BlockDecoder."""
@@ -144,7 +147,9 @@ class BlockDecoder(TwoWayDecoder):
         self._embed = Embedding(module)
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
-        self._places: Tensor = module.embed_tokens.weight.new_empty(0, 0)  # asked for so far
+        # (W, d) each, as far as they were asked for: positions, and what slots there look for.
+        self._places: Tensor = module.embed_tokens.weight.new_empty(0, 0)
+        self._queries = self._places
 
     def fill(self, prefixes: Prefixes, block: int, source: Source, most: int) -> Tensor:
         """Return logits (R, most, V) of the first of `block` slots behind each prefix.
@@ -178,18 +183,15 @@ class BlockDecoder(TwoWayDecoder):
         It depends on the place alone, so that it is computed once, ahead, for places to come too.
         """
         if source.copied is None or source.copied.shape[1] < width:
-            source.copied = self._soft_copy(source, self._place(2 * width))
-        return self._place(width), source.copied[:, :width]
+            source.copied = self._soft_copy(source, 2 * width)
+        return self._places[:width], source.copied[:, :width]
 
-    def _place(self, width: int) -> Tensor:
-        """Return the first `width` positions (W, d)."""
+    def _soft_copy(self, source: Source, width: int) -> Tensor:
         if len(self._places) < width:
-            everywhere = torch.arange(2 * width, device=self._places.device)
+            everywhere = torch.arange(width, device=self._places.device)
             self._places = self._embed.positions(everywhere)
-        return self._places[:width]
-
-    def _soft_copy(self, source: Source, places: Tensor) -> Tensor:
-        scores = self._copy(places) @ source.placed.transpose(1, 2) * self._scale  # (R, W, S)
+            self._queries = self._copy(self._places)
+        scores = self._queries[:width] @ source.placed.transpose(1, 2) * self._scale  # (R, W, S)
         if source.mask is not None:
             scores = scores.masked_fill(~source.mask[:, 0], float("-inf"))
         copied: Tensor = scores.softmax(-1) @ source.words
@@ -241,7 +243,7 @@ class FastBlocks:
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         state = self._hidden[torch.arange(len(last), device=last.device), last]  # (R, d)
-        return highest(self._decoder.others(state, most))
+        return highest(self._decoder.others(state, most))[1]
 
     def keep(self, rows: Tensor) -> None:
         """See Checks."""

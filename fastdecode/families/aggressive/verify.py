@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from fastdecode.devices import looks_are_free
 from fastdecode.transformer.highest import highest
 
 
@@ -66,10 +67,11 @@ def accept(
     `norms` (R, n + 1) turn logits into log-probabilities: log Σ exp before anything was forbidden.
     """
     n = drafts.shape[1]
-    best = highest(logits)  # (R, n + 1)
-    match = drafts == best[:, :n]
-    if beta > 1:
-        match = _tolerated(drafts, logits[:, :n], beta, tau)
+    most, best = highest(logits)  # (R, n + 1)
+    if beta == 1:
+        match = drafts == best[:, :n]
+    else:
+        match = _tolerated(drafts, logits[:, :n], most[:, :n], beta, tau)
     ends = drafts == rules.eos
     behind = ends.cumsum(1) - ends.long() > 0  # an end of the sentence came before
     kept = (match & ~behind).long().cumprod(1).sum(1)  # (R)
@@ -83,19 +85,16 @@ def accept(
     return Accepted(tokens, counts, ended, logs.masked_fill(~written, 0.0).sum(1))
 
 
-def looks_are_free(device: torch.device) -> bool:
-    """Whether the host knows the numbers of `device` without waiting for it."""
-    return device.type == "cpu"
-
-
-def _tolerated(drafts: Tensor, logits: Tensor, beta: int, tau: float) -> Tensor:
+def _tolerated(drafts: Tensor, logits: Tensor, most: Tensor, beta: int, tau: float) -> Tensor:
     """Tell which of the drafted tokens (R, n) equations 6 and 7 allow, as far as it matters.
+
+    `most` (R, n) are the highest of the `logits` (R, n, V).
 
     That is up to the first in each row that is refused; where a look at it costs nothing, those
     behind it are not compared with all words.
     """
     own = logits.gather(2, drafts[..., None])[..., 0]
-    near = (logits.amax(-1) - own <= tau) & (own > -inf)  # equation 7
+    near = (most - own <= tau) & (own > -inf)  # equation 7
     if looks_are_free(logits.device):
         some = int(near.long().cumprod(1).sum(1).max())
         logits, own = logits[:, :some], own[:, :some]

@@ -10,6 +10,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.devices import looks_are_free
 from fastdecode.transformer.highest import highest
 
 Found = tuple[list[int], float, int]  # ids without </s>, normalised score, decoder passes
@@ -81,8 +82,7 @@ class Greedy:
         logits = logits.float()
         norm = logits.logsumexp(-1)
         allowed = self._rules.forbid(logits, self._step, self._limits, self._first_limit)
-        token = highest(allowed)
-        best = allowed.gather(1, token[:, None])[:, 0]
+        best, token = highest(allowed)
         self._tokens[:, self._step] = token
         self._scores += (best - norm).masked_fill(self.done, 0.0)
         self._passes += ~self.done
@@ -138,8 +138,8 @@ class Beam:
         parent = index // scores.shape[-1]
         ends = (token == self._rules.eos) & (best > -inf)
 
-        # On a CPU a look at the numbers costs nothing, and most steps end no hypothesis.
-        if ends.device.type != "cpu" or bool(ends.any()):
+        # Most steps end no hypothesis.
+        if not looks_are_free(ends.device) or bool(ends.any()):
             self._finish(best[:, :beam], parent[:, :beam], ends[:, :beam])
             rank = torch.arange(ends.shape[1], device=ends.device)
             order = (ends * ends.shape[1] + rank).topk(beam, dim=1, largest=False).indices

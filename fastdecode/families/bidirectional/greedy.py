@@ -43,8 +43,8 @@ class Greedy:
         for place in range(rules.size):
             limits = self._limits, self._first_limit
             rules.forbid(logits[:, place, None], self._slot + place, *limits)
-        tokens = highest(logits)  # (B, size)
-        scores = logits.gather(2, tokens[..., None])[..., 0] - norm
+        best, tokens = highest(logits)  # (B, size)
+        scores = best - norm
         if rules.size > 1:
             top, likeliest = first_best(logits[:, 0], 2)  # (B, 2)
             top, is_end = top - norm[:, :1], likeliest == rules.eod

@@ -22,6 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fastdecode.devices import looks_are_free
 from fastdecode.families.bidirectional.ranking import first_best
 
 Found = tuple[list[int], float, int]  # tokens in the order of writing, score, decoder passes
@@ -89,8 +90,8 @@ class Search:
         scores, parent, tokens = self._candidates(logits, self._scores)
         ended = (tokens == rules.eod).any(-1) & (scores > -inf)
 
-        # On a CPU a look at the numbers costs nothing, and most steps end no hypothesis.
-        if ended.device.type != "cpu" or bool(ended.any()):
+        # Most steps end no hypothesis.
+        if not looks_are_free(ended.device) or bool(ended.any()):
             first = slice(0, rules.beam)
             self._finish(scores[:, first], parent[:, first], tokens[:, first], ended[:, first])
             rank = torch.arange(ended.shape[1], device=ended.device)

@@ -71,8 +71,7 @@ class Shortlist:
         first, last = (logits[:, word] - norms[:, 0] for word in (self._bos, self._eos))
         logits[:, self._never] = float("-inf")
         if self._count == 1:
-            words = highest(logits)[:, None]
-            best = logits.gather(1, words)
+            best, words = (found[:, None] for found in highest(logits))
         else:
             best, words = logits.topk(min(self._count, logits.shape[1] - len(self._never)))
         masses = first
