@@ -7,7 +7,7 @@ import pytest
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.devices import Device
 from fastdecode.config.read import Configuration
-from fastdecode.plan.costs import Cost, Costs, Machine
+from fastdecode.plan.costs import IMPORT, Cost, Costs, Machine
 from fastdecode.plan.estimate import estimate, printed
 from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Sizes
@@ -61,6 +61,16 @@ def test_distilling_is_shared_by_its_parts(tmp_path: Path) -> None:
         for t, n in (("transformer-big", 1), ("transformer-big", 4))
     )
     assert whole.seconds > 3 * part.seconds
+
+
+def test_an_ensemble_translates_with_all_of_its_models(tmp_path: Path) -> None:
+    toy = costs("toy-aggressive", tmp_path)
+    folder = "results/toy.drafters/raw"
+    one, three = (
+        toy.of(Job("translate_split", (f"{folder}/{name}/seed1/test.beam5.jsonl.gz",), (), False))
+        for name in ("transformer-big", "transformer-big-x3")
+    )
+    assert three.seconds - IMPORT == pytest.approx(3 * (one.seconds - IMPORT))
 
 
 def test_every_rule_has_a_cost(tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ def test_a_training_has_taken_what_its_record_says(tmp_path: Path) -> None:
         assert (job.done, job.taken) == (True, taken)
 
 
+def test_an_ensemble_has_taken_no_time_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text('rule record_ensemble:\n    output: "train.json"\n')
+    (tmp_path / "train.json").write_text('{"seconds": 30.5}')
+    (job,) = list_jobs(tmp_path / "Snakefile", [], tmp_path, 1)
+    assert (job.done, job.taken) == (True, None)
+
+
 def test_snakemake_cannot_plan(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text('rule all:\n    input: "nobody makes this"\n')
     with pytest.raises(UserError, match=r"snakemake cannot plan this run: .*nobody makes this"):
