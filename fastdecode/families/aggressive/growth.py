@@ -79,16 +79,6 @@ class Growth:
         self.prefixes = self.prefixes.keep(rows, max(self._lengths))
 
 
-def _known(new: Accepted) -> list[list[float]]:
-    """Return for each row its count, whether it ended, its score and its tokens.
-
-    The one look at the device: all that the host wants to know comes at once.
-    """
-    facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()], 1)
-    known: list[list[float]] = torch.cat([facts, new.tokens.double()], 1).tolist()
-    return known
-
-
 def iterate(
     growth: Growth,
     iteration: Callable[[Growth], Accepted],
@@ -100,7 +90,9 @@ def iterate(
     traces = [Trace() for _ in numbers]
     while numbers:
         new = iteration(growth)
-        known = _known(new)
+        # The one look at the device: all that the host wants to know comes at once.
+        facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()], 1)
+        known = torch.cat([facts, new.tokens.double()], 1).tolist()
         growth.add(new, [int(count) for count, *_ in known])
         stay = []
         for row, (count, ended, score, *tokens) in enumerate(known):

@@ -88,10 +88,8 @@ def accept(
 def _tolerated(drafts: Tensor, logits: Tensor, most: Tensor, beta: int, tau: float) -> Tensor:
     """Tell which of the drafted tokens (R, n) equations 6 and 7 allow, as far as it matters.
 
-    `most` (R, n) are the highest of the `logits` (R, n, V).
-
     That is up to the first in each row that is refused; where a look at it costs nothing, those
-    behind it are not compared with all words.
+    behind it are not compared with all words. `most` (R, n) are the highest `logits` (R, n, V).
     """
     own = logits.gather(2, drafts[..., None])[..., 0]
     near = (most - own <= tau) & (own > -inf)  # equation 7
