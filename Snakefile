@@ -40,4 +40,4 @@ rule all:
         artifact_files(),
         claim_files(),
         page_files(),
-        alignments(),
+        alignment_errors(),

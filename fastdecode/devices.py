@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fastdecode.errors import UserError
+from fastdecode.progress import say
 
 
 def check_device(device: str) -> None:
@@ -73,12 +74,16 @@ def _take(names: Sequence[str], count: int, held: ExitStack, pause: float = 0.5)
     # One at a time collects, in turn: two that have half of what they need would wait for ever.
     with (folder / "turn").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
+        said = False
         while True:
             for name in names:
                 if len(taken) < count and name not in taken and _lock(folder, name, held):
                     taken.add(name)
             if len(taken) == count:
                 return [name for name in names if name in taken]
+            if not said:
+                say("gpu", f"waiting for {count - len(taken)} of {count}: other jobs hold them")
+                said = True
             time.sleep(pause)
 
 

@@ -1,9 +1,13 @@
 """The one exception whose message is meant for the user, and how a program ends with it."""
 
 import errno
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# A place that is not ours, is read-only, or has a file where a folder should be.
+BARRED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
 
 class UserError(Exception):
@@ -12,7 +16,9 @@ class UserError(Exception):
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """End the process with one line `error: …` and status 1 on a UserError or a full disk.
+    """End the process with one line `error: …` and status 1 on a UserError.
+
+    So does a full disk, and a place that cannot be written or read.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -21,10 +27,15 @@ def clear_errors() -> Iterator[None]:
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = f" while writing {error.filename}" if error.filename else ""
+            sys.exit(
+                f"error: the disk is full{where}: free some space and run the same command again; "
+                "finished steps are kept"
+            )
+        if error.errno not in BARRED or not error.filename:
             raise
-        where = f" while writing {error.filename}" if error.filename else ""
         sys.exit(
-            f"error: the disk is full{where}: free some space and run the same command again; "
-            "finished steps are kept"
+            f"error: {error.filename}: {os.strerror(error.errno).lower()}: name another place, or "
+            "change its permissions"
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from fairseq.data import Dictionary
 
+from fastdecode.corpus.tokenise import Tokeniser
 from fastdecode.decode import load_system
 from fastdecode.errors import UserError
 from fastdecode.files import (
@@ -33,17 +34,20 @@ def take_model(
     data: Path,
     out: Path,
     shape: dict[str, str],
+    width: int,
     provenance: dict[str, Any],
 ) -> None:
     """Copy a model that was trained elsewhere into the folder `out`, with a `train.json`.
 
-    `data` is the folder of fairseq-preprocess, `shape` the model's family and layers. A `record`
-    of the training is kept but for the names of dataset, target, system and seed.
+    `data` is the folder of fairseq-preprocess, `shape` the family and the layers that the model
+    has to have, `width` its dimension. A `record` of the training is kept but for the names of
+    dataset, target, system and seed.
 
-    Raises UserError if the checkpoint is damaged or does not fit the vocabulary of `data`.
+    Raises UserError if the checkpoint is damaged, does not fit the vocabulary of `data`, or is of
+    another family or size.
     """
     try:
-        load_system([checkpoint], data, "cpu")
+        system = load_system([checkpoint], data, "cpu")
     except UserError:
         raise
     except Exception as error:  # fairseq raises what it likes
@@ -53,6 +57,7 @@ def take_model(
             f"({reason[-1].strip() if reason else type(error).__name__}): give the one that was "
             "trained with these BPE codes"
         ) from None
+    _check_shape(checkpoint, system.models[0], shape, width)
     state = checkpoints.load(checkpoint)
     known = read_json(record) if record else {}
     write_record(
@@ -68,6 +73,29 @@ def take_model(
     )
     with write_aside(out / "checkpoint.pt") as part:
         shutil.copyfile(checkpoint, part)
+
+
+def _check_shape(checkpoint: Path, model: Any, shape: dict[str, str], width: int) -> None:
+    """Raise UserError unless a model is of the family and of the size that the configuration says.
+
+    Its class says whose it is, but for a plain Transformer, which any family may build on.
+    """
+    module = type(model).__module__.split(".")
+    own = module[:2] == ["fastdecode", "families"]
+    family = module[2] if own else "parallel" if "nat" in module else ""
+    if family not in ("", shape["family"]):
+        raise UserError(
+            f"{checkpoint}: a model of family {family}, but {shape['family']} is wanted: give "
+            "another, or name it as a system of its family"
+        )
+    layers = f"{len(model.encoder.layers)}-{len(model.decoder.layers)}"
+    found = layers, int(model.encoder.embed_tokens.embedding_dim)
+    if found != (shape["layers"], width):
+        raise UserError(
+            f"{checkpoint}: a model of {found[0]} layers, {found[1]} wide, but the configuration "
+            f"says {shape['layers']} and {width}: give another, or set roles: of the dataset, or "
+            "preset: and layers: of the system"
+        )
 
 
 def write_record(
@@ -111,11 +139,13 @@ def _unknown_share(text: Path, dictionary: Dictionary) -> float:
     return unknown / max(len(words), 1)
 
 
-def take_translations(given: Path, source: Path, out: Path, provenance: dict[str, Any]) -> None:
+def take_translations(
+    given: Path, source: Path, out: Path, provenance: dict[str, Any], target: Tokeniser
+) -> None:
     """Write translations made elsewhere as fastdecode.translation does.
 
     They are a file of that form, or text with a line for each raw line of `source`; of text the
-    words stand for the tokens, and the number of passes is not known: 0.
+    words, as `target` parts them, stand for the tokens, and the number of passes is not known: 0.
 
     Raises UserError if they are not of these lines.
     """
@@ -130,7 +160,7 @@ def take_translations(given: Path, source: Path, out: Path, provenance: dict[str
                 "split"
             )
     else:
-        translations = list(_from_text(given))
+        translations = list(_from_text(given, target))
         if len(translations) != len(lines):
             raise UserError(
                 f"{given} has {len(translations)} lines but {source} has {len(lines)}: give a "
@@ -140,6 +170,6 @@ def take_translations(given: Path, source: Path, out: Path, provenance: dict[str
     write_translations(out, {"provenance": origin}, lines, translations)
 
 
-def _from_text(path: Path) -> Iterator[Translation]:
+def _from_text(path: Path, target: Tokeniser) -> Iterator[Translation]:
     for line in read_lines(path):
-        yield Translation(text=line, tokens=line.split(), score=None, passes=0)
+        yield Translation(text=line, tokens=target.tokenise(line).split(), score=None, passes=0)

@@ -25,7 +25,21 @@ def test_our_own_faults_keep_their_traceback() -> None:
     with pytest.raises(KeyError), clear_errors():
         raise KeyError("x")
     with pytest.raises(PermissionError), clear_errors():
+        raise PermissionError(errno.EACCES, "denied")  # of no file
+
+
+def test_a_place_that_may_not_be_written_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        file.mkdir(exist_ok=True)
+    assert message_of(exit_).startswith(f"error: {file}: file exists: name another place, ")
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        write_lines(file / "x.txt", ["line"])
+    assert "file exists" in message_of(exit_)
+    with pytest.raises(SystemExit) as exit_, clear_errors():
         raise PermissionError(errno.EACCES, "denied", "x")
+    assert message_of(exit_).startswith("error: x: permission denied: ")
 
 
 def test_no_error_no_exit() -> None:

@@ -2,22 +2,26 @@
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from fairseq.models.transformer import TransformerModel
 
+from fastdecode.corpus.tokenise import tokeniser
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 from fastdecode.given import take_distilled, take_model, take_translations
 from fastdecode.translation import Translation, read_translations, write_translations
 from tests.conftest import binarise_numbers
 
+GERMAN = tokeniser("de")
 NAMES = {"dataset": "d", "system": "s", "seed": 1}
 SHAPE = {"family": "autoregressive", "layers": "1-1"}
 
 
 def test_a_model_with_its_record(trained: Path, binarised: Path, tmp_path: Path) -> None:
     checkpoint, record = trained / "checkpoint.pt", trained / "train.json"
-    take_model(checkpoint, record, binarised, tmp_path, SHAPE, NAMES)
+    take_model(checkpoint, record, binarised, tmp_path, SHAPE, 16, NAMES)
     assert (tmp_path / "checkpoint.pt").read_bytes() == checkpoint.read_bytes()
     ours, theirs = (json.loads((d / "train.json").read_text()) for d in (tmp_path, trained))
     assert ours["trained"] == "elsewhere"
@@ -27,7 +31,7 @@ def test_a_model_with_its_record(trained: Path, binarised: Path, tmp_path: Path)
 
 
 def test_a_checkpoint_alone(trained: Path, binarised: Path, tmp_path: Path) -> None:
-    take_model(trained / "checkpoint.pt", None, binarised, tmp_path, SHAPE, NAMES)
+    take_model(trained / "checkpoint.pt", None, binarised, tmp_path, SHAPE, 16, NAMES)
     ours, theirs = (json.loads((d / "train.json").read_text()) for d in (tmp_path, trained))
     assert (ours["parameters"], ours["updates"]) == (theirs["parameters"], theirs["updates"])
     assert ours["seconds"] is None
@@ -41,14 +45,29 @@ def test_a_model_of_other_words(trained: Path, tmp_path: Path) -> None:
         with (other / name).open("a") as file:
             file.write("hundred 1\n")
     with pytest.raises(UserError, match=r"no model for the vocabulary of .*bin"):
-        take_model(trained / "checkpoint.pt", None, other, tmp_path / "out", SHAPE, NAMES)
+        take_model(trained / "checkpoint.pt", None, other, tmp_path / "out", SHAPE, 16, NAMES)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_model_of_another_family_or_size(trained: Path, binarised: Path, tmp_path: Path) -> None:
+    checkpoint, out = trained / "checkpoint.pt", tmp_path / "out"
+    for shape, width in (({**SHAPE, "layers": "1-2"}, 16), (SHAPE, 32)):
+        with pytest.raises(
+            UserError, match="a model of 1-1 layers, 16 wide, but the configuration"
+        ):
+            take_model(checkpoint, None, binarised, out, shape, width, NAMES)
+    with (  # as a graph's would be
+        patch.object(TransformerModel, "__module__", "fastdecode.families.dag.model"),
+        pytest.raises(UserError, match="a model of family dag, but autoregressive is wanted"),
+    ):
+        take_model(checkpoint, None, binarised, out, SHAPE, 16, NAMES)
+    assert not out.exists()
 
 
 def test_a_damaged_model(binarised: Path, tmp_path: Path) -> None:
     (tmp_path / "half.pt").write_bytes(b"PK\x03\x04")
     with pytest.raises(UserError, match=r"half.pt: the checkpoint is truncated"):
-        take_model(tmp_path / "half.pt", None, binarised, tmp_path / "out", SHAPE, NAMES)
+        take_model(tmp_path / "half.pt", None, binarised, tmp_path / "out", SHAPE, 16, NAMES)
 
 
 def test_distilled_text(binarised: Path, tmp_path: Path) -> None:
@@ -74,7 +93,7 @@ def test_translations_of_a_run_keep_what_is_known_of_them(tmp_path: Path) -> Non
     write_lines(source, ["one two"])
     found = [Translation("Eins.", ["eins", "."], -0.5, 3)]
     write_translations(given, {"provenance": {"commit": "x"}}, ["one two"], found)
-    take_translations(given, source, out, NAMES)
+    take_translations(given, source, out, NAMES, GERMAN)
     header, _, taken = read_translations(out)
     assert taken == found
     assert header["provenance"]["commit"] == "x"
@@ -82,19 +101,19 @@ def test_translations_of_a_run_keep_what_is_known_of_them(tmp_path: Path) -> Non
 
     write_lines(source, ["one"])
     with pytest.raises(UserError, match="its sources are not the lines of"):
-        take_translations(given, source, out, NAMES)
+        take_translations(given, source, out, NAMES, GERMAN)
 
 
 def test_translations_as_text(tmp_path: Path) -> None:
     source, given, out = tmp_path / "a", tmp_path / "test.greedy.txt", tmp_path / "b.jsonl.gz"
     write_lines(source, ["one two", "three"])
     write_lines(given, ["Eins zwei.", ""])
-    take_translations(given, source, out, NAMES)
+    take_translations(given, source, out, NAMES, GERMAN)
     _, sources, taken = read_translations(out)
     assert sources == ["one two", "three"]
     assert [one.text for one in taken] == ["Eins zwei.", ""]
-    assert taken[0].tokens == ["Eins", "zwei."]
+    assert taken[0].tokens == ["Eins", "zwei", "."]
 
     write_lines(given, ["Eins zwei."])
     with pytest.raises(UserError, match=r"has 1 lines but .* has 2: give a line for each"):
-        take_translations(given, source, out, NAMES)
+        take_translations(given, source, out, NAMES, GERMAN)

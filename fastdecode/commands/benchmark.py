@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from fastdecode.commands.selection import positive
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 
@@ -38,15 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="B",
         help="sentences a batch, besides one at a time (none)",
     )
-    parser.add_argument("--width", type=int, default=512, help="model dimension (%(default)s)")
-    parser.add_argument("--ffn", type=int, default=2048, help="feed-forward dimension")
-    parser.add_argument("--heads", type=int, default=8, help="attention heads")
+    parser.add_argument("--width", type=positive, default=512, help="model dimension (%(default)s)")
+    parser.add_argument("--ffn", type=positive, default=2048, help="feed-forward dimension")
+    parser.add_argument("--heads", type=positive, default=8, help="attention heads")
     parser.add_argument("--vocabulary", type=int, default=32000, help="words (%(default)s)")
-    parser.add_argument("--length", type=int, default=28, help="tokens in and out (%(default)s)")
-    parser.add_argument("--lines", type=int, default=4, help="source lines (%(default)s)")
+    parser.add_argument(
+        "--length", type=positive, default=28, help="tokens in and out (%(default)s)"
+    )
+    parser.add_argument("--lines", type=positive, default=4, help="source lines (%(default)s)")
     parser.add_argument("--warmup", type=int, default=2, help="lines before the clock counts")
-    parser.add_argument("--repeats", type=int, default=5, help="passes over the lines")
-    parser.add_argument("--threads", type=int, default=1, help="CPU threads (%(default)s)")
+    parser.add_argument("--repeats", type=positive, default=5, help="passes over the lines")
+    parser.add_argument("--threads", type=positive, default=1, help="CPU threads (%(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(%(default)s)")
     parser.add_argument(
         "--precision",
@@ -68,8 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f'--layers: "{layers}" is not of the form encoder-decoder, such as 6-6')
     if arguments.width % arguments.heads:
         raise UserError(f"--width {arguments.width} is no multiple of --heads {arguments.heads}")
-    for name in ("vocabulary", "length", "lines", "repeats", "threads"):
-        least = 100 if name == "vocabulary" else 1
+    for name, least in (("vocabulary", 100), ("warmup", 0)):
         if getattr(arguments, name) < least:
             raise UserError(f"--{name} {getattr(arguments, name)}: it must be at least {least}")
     if any(size < 2 for size in arguments.batches):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdecode.commands.selection import DEFINITIONS, add_configfile, positive, read_run
-from fastdecode.config.base import check, nearest, read_yaml
+from fastdecode.config.base import check, read_yaml
+from fastdecode.config.checks import check_known
 from fastdecode.config.devices import Device
 from fastdecode.errors import UserError
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "examples:\n  fastdecode plan --configfile config/runs/multi30k.yaml\n"
         "  fastdecode plan --configfile config/runs/dag.yaml --device h100 --jobs 8"
     )
-    add_configfile(parser)
+    add_configfile(parser, several=True)
     parser.add_argument(
         "--device",
         metavar="NAME",
@@ -59,6 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     files = [path.resolve() for path in arguments.configfile]
     values = read_run(files)
+    if not arguments.folder.is_dir():
+        raise UserError(f"--folder: {arguments.folder} is no folder")
     os.chdir(arguments.folder)  # paths in the configuration are from there
     config = Configuration(values, DEFINITIONS)
     machine = _machine(arguments.device, config.run.device)
@@ -79,8 +82,7 @@ def _machine(name: str | None, device: str) -> "Machine":
         for key, row in read_yaml(DEFINITIONS / "devices.yaml").items()
     }
     if name:
-        if name not in rows:
-            raise UserError(f'--device: there is no "{name}"{nearest(name, rows)}')
+        check_known(name, rows, "--device")
         return Machine(name, rows[name])
     from fastdecode.devices import check_device
     from fastdecode.measure.machine import device_name, measure_machine

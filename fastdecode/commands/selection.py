@@ -2,12 +2,13 @@
 
 import argparse
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastdecode.config.base import merge, nearest, read_yaml
+from fastdecode.config.base import merge, read_yaml
+from fastdecode.config.checks import check_known
 from fastdecode.config.read import Configuration, Model
 from fastdecode.config.rows import RAW, DecoderRow
 from fastdecode.errors import UserError
@@ -36,11 +37,15 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_configfile(parser: argparse._ActionsContainer) -> None:
-    """Add the argument that `read_run` reads, to a parser or a group of one."""
+def add_configfile(parser: argparse._ActionsContainer, several: bool = False) -> None:
+    """Add the argument that `read_run` reads, to a parser or a group of one.
+
+    With `several` it takes more than one file at a time, as Snakemake's does.
+    """
     parser.add_argument(
         "--configfile",
-        action="append",
+        action="extend",
+        nargs="+" if several else 1,
         default=[],
         type=Path,
         metavar="FILE",
@@ -102,7 +107,7 @@ class Selection:
                     f"{', '.join(fitting)}"
                 )
             return self._equipped(chosen[0])
-        _check("--decoder", name, config.decoders)
+        check_known(name, config.decoders, "--decoder")
         if name not in fitting:
             raise UserError(
                 f"--decoder: {name} does not decode {self.system}: take one of {', '.join(fitting)}"
@@ -141,7 +146,7 @@ def select(arguments: argparse.Namespace) -> Selection:
     """
     configuration = Configuration(read_run(arguments.configfile), DEFINITIONS)
     dataset = arguments.dataset or configuration.run.datasets[0]
-    _check("--dataset of this run (others: --configfile)", dataset, configuration.run.datasets)
+    check_known(dataset, configuration.run.datasets, "--dataset of this run (others: --configfile)")
     models = _models(configuration, dataset, arguments.system, arguments.seed)
     checkpoints = [arguments.results / model.folder / "checkpoint.pt" for model in models]
     selection = Selection(
@@ -171,19 +176,13 @@ def _models(config: Configuration, dataset: str, name: str, seed: int | None) ->
     """Return the model that `name` (target/system) means; of an ensemble, all of its models."""
     ensembles = {f"{RAW}/{ensemble}": ensemble for ensemble in config.ensembles}
     trained = (f"{m.target}/{m.system}" for m in config.models() if m.dataset == dataset)
-    _check("--system of this run (others: --configfile)", name, {*trained, *ensembles})
+    check_known(name, {*trained, *ensembles}, "--system of this run (others: --configfile)")
     if name in ensembles:
         if seed:
             raise UserError(f"--seed: the ensemble {name} has seeds of its own: leave --seed out")
         return config.teachers(dataset, ensembles[name])
     target, system = name.split("/")
     return [Model(dataset, target, system, seed or config.run.seeds[0])]
-
-
-def _check(option: str, name: str, known: Iterable[str]) -> None:
-    known = list(known)
-    if name not in known:
-        raise UserError(f'{option}: there is no "{name}"{nearest(name, known)}')
 
 
 def _snakemake(path: Path, arguments: argparse.Namespace) -> str:

@@ -27,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "A batch is what can be read without waiting, at most --batch lines: files are read in\n"
-        "full batches, and a line that is typed is translated at once. A decoder of fairseq's\n"
-        "has one limit on length for a batch, which cuts a few translations; --batch 1 gives\n"
-        "each its own.\n\n"
+        "full batches, and a line that is typed is translated at once.\n\n"
         "A line with too many tokens for the model becomes an empty line, is named on standard\n"
         "error, and makes the exit status 1.\n\n"
         "examples:\n"

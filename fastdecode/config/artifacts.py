@@ -20,8 +20,8 @@ def datasets_of(config: Configuration, artifact: Artifact) -> list[str]:
 def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, str]]:
     """Return row or system → tier → target/system/decoder, for those that the run has.
 
-    A row names its decoder of one tier. The fast decoders of a reference one are those with the
-    same search.
+    A row names its decoder of one tier. The fast decoder of a reference one is that with the same
+    search, in the precision of the run.
     """
     decoders = {entry: config.decoders_of(entry) for entry in config.run.systems}
     found: dict[str, dict[str, str]] = {}
@@ -35,9 +35,8 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
             continue
         model, _, decoder = entry.rpartition("/")
         tiers = {config.decoders[decoder].tier: entry}
-        for fast in decoders[model]:
-            if config.twin(fast, model) == decoder:
-                tiers.setdefault("optimised", f"{model}/{fast}")
+        if fast := config.fast(decoder, model):
+            tiers["optimised"] = f"{model}/{fast}"
         found[row] = {str(tier): entry for tier, entry in tiers.items()}
     return found
 

@@ -1,7 +1,9 @@
 """Whether a run is sound: every name that it and its definitions refer to is there, and fits."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdecode.config.base import nearest
@@ -20,6 +22,7 @@ FOLDERS = {
     *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
     "shards",
 }
+KINDS = ("corpora", "datasets", "papers", "runs", "systems")  # folders of definitions
 
 
 def check_all(config: "Configuration", where: str) -> None:
@@ -207,6 +210,14 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
     if parts == 3:
         check_known(names[2], config.decoders, f"{where}: {entry}: decoder")
     return names
+
+
+def check_folders(definitions: Path) -> None:
+    """Raise UserError if a folder in there is misspelt, so that nobody would read it."""
+    for folder in sorted({path.parent.name for path in definitions.glob("*/*.yaml")}):
+        if folder not in KINDS and get_close_matches(folder, KINDS):
+            place = definitions / folder
+            raise UserError(f"{place}: nothing is read from there{nearest(folder, KINDS)}")
 
 
 def check_known(name: str, known: Iterable[str], where: str) -> None:

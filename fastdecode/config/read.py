@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
-from fastdecode.config.checks import FOLDERS, check_all, check_known
+from fastdecode.config.checks import FOLDERS, check_all, check_folders, check_known
 from fastdecode.config.corpora import Corpus, Download
 from fastdecode.config.given import CURVE
 from fastdecode.config.papers import Paper
@@ -83,6 +83,7 @@ class Configuration:
             own = Path(self.run.definitions)
             if not own.is_dir():
                 raise UserError(f"{where}: definitions: no folder {own}")
+            check_folders(own)
             self._folders.append(own)
         self._read_families()
         self.recipes = tuple(self.systems)  # of what is trained
@@ -301,9 +302,18 @@ class Configuration:
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
-        fast = (name for name in self.decoders_of(model) if self.twin(name, model) == decoder)
-        found = next((f"{model}/{name}" for name in fast), None)
+        fast = self.fast(decoder, model)
+        found = f"{model}/{fast}" if fast else None
         return {"reference": over.reference, "optimised": over.optimised or found}
+
+    def fast(self, decoder: str, entry: str) -> str | None:
+        """Return the optimised decoder with the search of a reference one, in its precision.
+
+        It is one that the run decodes `entry`, target/system, with; twin() goes the other way.
+        """
+        twins = (name for name in self.decoders_of(entry) if self.twin(name, entry) == decoder)
+        run = self.run.precision
+        return next((name for name in twins if self.decoders[name].precision(run) == run), None)
 
     def twin(self, decoder: str, entry: str) -> str | None:
         """Return the decoder of tier reference with the search of an optimised one.

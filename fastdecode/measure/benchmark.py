@@ -128,6 +128,7 @@ def benchmark(plan: Plan, out: Path) -> str:
     """
     before = circumstances()
     entries = plan.entries()
+    out.mkdir(parents=True, exist_ok=True)
     machine = measure_machine(plan.device, [plan.threads])
     bandwidth = machine["bandwidth"][str(plan.threads)]
     torch.set_num_threads(plan.threads)
@@ -147,7 +148,6 @@ def benchmark(plan: Plan, out: Path) -> str:
         before=before,
         after=circumstances(),
     )
-    out.mkdir(parents=True, exist_ok=True)
     summary = out / "benchmark.json"
     files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
     write_latency(*files, origin, timings, bandwidth)

@@ -40,6 +40,8 @@ def tables(rows: Rows, facts: Mapping[str, Any]) -> str:
 def ratios(rows: Rows) -> pd.DataFrame:
     """Return a line for every model and decoder, with ratios of medians."""
     medians = {row["name"]: row["median"] for row in rows}
+    peers = (row["precision"] for row in rows if row["decoder"].startswith("ctranslate2-"))
+    peer = f"over CTranslate2 {next(peers, '')}".rstrip()
 
     def over(row: Mapping[str, Any], name: str | None) -> str:
         other = medians.get(name)
@@ -59,7 +61,7 @@ def ratios(rows: Rows) -> pd.DataFrame:
                 "MB a pass": f"{row['bytes_per_pass'] / 1e6:.3g}",
                 "floor": f"{row['floor_fraction']:.2f}",
                 "over reference": over(row, row["over"]),
-                "over CTranslate2 fp32": over(row, ctranslate2),
+                peer: over(row, ctranslate2),
                 "over 6-6 fairseq beam 5": over(row, OPPONENT),
             }
         )

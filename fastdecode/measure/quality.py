@@ -57,8 +57,7 @@ def quality(
         "repetition_rate": metric(repetition_rate(line.tokens for line in translations), "share"),
         "hypotheses": metric(len(texts), "lines"),
         "empty_hypotheses": metric(sum(not text.strip() for text in texts), "lines"),
-        "passes": metric(fmean(line.passes for line in translations), "passes/line"),
-        **_tokens_a_pass(translations),
+        **_passes(translations),
         **bleu_by_length(texts, reference, [len(line.split()) for line in tokenised], bleu),
         **end_precisions(words, tokenised, lowercase),
     }
@@ -70,17 +69,21 @@ def quality(
     return metrics
 
 
-def _tokens_a_pass(translations: Sequence[Translation]) -> Metrics:
-    """Return how many tokens a pass of the decoder adds to a line that has words, `</s>` counted.
+def _passes(translations: Sequence[Translation]) -> Metrics:
+    """Return the decoder's passes, and how many tokens one adds to a line that has words.
 
-    Where drafts are verified these are the tokens that an iteration accepts.
+    `</s>` is counted; where drafts are verified these are the tokens that an iteration accepts. Of
+    translations that were made elsewhere no passes are known.
     """
     written = [line for line in translations if line.passes]
     passes = sum(line.passes for line in written)
     if not passes:
         return {}
     tokens = sum(len(line.tokens) + 1 for line in written)
-    return {"tokens_per_pass": metric(tokens / passes, "tokens/pass")}
+    return {
+        "passes": metric(fmean(line.passes for line in translations), "passes/line"),
+        "tokens_per_pass": metric(tokens / passes, "tokens/pass"),
+    }
 
 
 def split_compounds(lines: Iterable[str]) -> list[str]:

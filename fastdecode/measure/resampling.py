@@ -15,6 +15,7 @@ from fastdecode.measure.metrics import text_bleu
 from fastdecode.measure.significance import RESAMPLES, SEED
 
 Numbers = NDArray[np.float64]
+FEWEST = 5  # repeats that an interval of a rate needs
 
 
 def draws(units: int, resamples: int = RESAMPLES) -> NDArray[np.int64]:
@@ -70,5 +71,11 @@ def resampled_time(milliseconds: Numbers) -> Numbers:
 
 
 def resampled_rate(rates: Numbers) -> Numbers:
-    """Return the median rate of every resample of the repeats, (R,); `rates` has one a repeat."""
+    """Return the median rate of every resample of the repeats, (R,); `rates` has one a repeat.
+
+    They are NaN for fewer than FEWEST repeats: between the least and the greatest of three rates
+    the true median lies in three of four cases only.
+    """
+    if len(rates) < FEWEST:
+        return np.full(RESAMPLES, np.nan)
     return np.median(rates[draws(len(rates))], axis=1)

@@ -20,7 +20,7 @@ NOTES = {
     "times": "milliseconds of a batch; stages: milliseconds a sentence, 'unaccounted' being what "
     "they leave over of the whole",
     "floor_fraction": "the time in which memory could deliver the weights of all passes, as a "
-    "share of the median: above 1 where weights stay in the caches",
+    "share of the mean: above 1 where weights stay in the caches",
 }
 
 
@@ -133,7 +133,7 @@ def write_latency(
             left_out.append({**key, "reason": series.stopped})
             continue
         row = {**key, **timings.labels[series.decoder], **summarise_series(series)}
-        row["floor_fraction"] = floor(row, bandwidth) / row["median"]
+        row["floor_fraction"] = floor(row, bandwidth) / row["mean"]  # passes are a mean, too
         if provenance["scenario"] == "Smax":
             row |= throughput(series.samples)
         rows.append({**row, "stages": stages.get((series.decoder, series.batch), {})})

@@ -10,9 +10,7 @@ from fastdecode.report.tables import Table
 CAPTION = (
     "{dataset}, {split}: lines on which a decoder writes the tokens of its twin of tier reference, "
     "or a lossless one those of the search that it speeds up, and on the others the largest "
-    "difference of the two scores (log probability by normalised length). fairseq has one limit on "
-    "length for a batch and the others one for each sentence, so translations that never end are "
-    "cut at different places."
+    "difference of the two scores (log probability by normalised length)."
 )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write
-from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes, only
+from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes, only, seeds_of
 
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
@@ -25,7 +25,8 @@ METRICS = [
     *("throughput_sentences", "throughput_tokens", "memory_peak", "memory_allocator_peak"),
 ]
 TEXTS = [
-    *("dataset", "split", "scenario", "device", *GROUP, *KEY, "layers", "parameters", "batch"),
+    *("dataset", "split", "scenario", "seeds", "device"),
+    *(*GROUP, *KEY, "layers", "parameters", "batch"),
     *("over", "over_precision", "signature"),  # the denominator; the signature of BLEU
 ]
 COLUMNS = [*TEXTS, "bleu", "speedup", *METRICS]
@@ -55,7 +56,7 @@ CELLS = {  # heading: how it is printed, of which column
 }
 EXPLAINED = {
     "floor": "Floor: the time in which memory could deliver the weights of all passes, as a share "
-    "of the median; it is above 100% where weights stay in the caches.",
+    "of the mean; it is above 100% where weights stay in the caches.",
     "peak MB": "Peak MB: the most memory that a process took which translated with this system "
     "alone, on a GPU the memory of its tensors.",
 }
@@ -92,6 +93,7 @@ def speed_rows(
     scores = here[(here["metric"] == "bleu") & timed]
     same = {
         **{"dataset": dataset, "split": split, "scenario": scenario},
+        "seeds": seeds_of(speeds),
         "device": only(speeds, "device"),
         **{"over": "", "over_precision": ""},
         "signature": "" if scores.empty else only(scores, "signature"),
@@ -131,10 +133,10 @@ def speed_table(rows: pd.DataFrame) -> Table:
         memory_peak=rows["memory_allocator_peak"].fillna(rows["memory_peak"]),
     )
     printed = pd.DataFrame([_cells(row, scenario) for row in _records(rows)], dtype=str)
-    where = [only(rows, name) for name in ("dataset", "split", "device", "signature")]
-    dataset, split, device, signature = where
+    where = [only(rows, name) for name in ("dataset", "split", "seeds", "device", "signature")]
+    dataset, split, seeds, device, signature = where
     caption = [
-        f"{dataset}, {split}, {scenario}: {SCENARIOS[scenario]}, on {device}.",
+        f"{dataset}, {split}, seed {seeds}, {scenario}: {SCENARIOS[scenario]}, on {device}.",
         *(_over(tier, rows[rows["tier"] == tier]) for tier in rows["tier"].unique()),
         "Ratios are of " + ("medians" if scenario == "S1" else "sentences a second") + ", both with"
         " the same number of threads and, but where the table says otherwise, precision.",
@@ -148,12 +150,14 @@ def speed_table(rows: pd.DataFrame) -> Table:
 def described(rows: pd.DataFrame) -> str:
     """Return two lines for the head of a figure: what was measured, and on which device.
 
+    `rows` are of speed_rows, or tidy ones with the column `seeds`.
+
     Raises UserError if that differs between the rows.
     """
-    names = ("dataset", "split", "tier", "scenario", "device")
-    dataset, split, tier, scenario, device = (only(rows, name) for name in names)
+    names = ("dataset", "split", "seeds", "tier", "scenario", "device")
+    dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
     precision = " and ".join(rows["precision"].unique())
-    return f"{dataset}, {split}: {tier} tier, {scenario}, {precision}\n{device}"
+    return f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}\n{device}"
 
 
 def threads_of(number: str) -> str:

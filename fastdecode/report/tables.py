@@ -128,6 +128,11 @@ def millions(count: str) -> str:
     return f"{int(count) / 1e6:.2f} M" if count else NOT_MEASURED
 
 
+def seeds_of(tidy: pd.DataFrame) -> str:
+    """Return the seeds of tidy measurements, as captions and figures say them."""
+    return ", ".join(sorted(tidy["seed"].unique(), key=int))
+
+
 def only(rows: pd.DataFrame, column: str) -> str:
     """Return the one value of a column; raise UserError if it has several."""
     values = rows[column].unique().tolist()
@@ -202,13 +207,19 @@ def _comparison(tidy: pd.DataFrame) -> list[str]:
         tier, scenario, device, threads, precision = (only(speeds, name) for name in SETTING)
         parts.append(
             f"Median times: {tier} tier, scenario {scenario}, {device}, threads {threads}, "
-            f"{precision}."
+            f"{precision}{_seeds(tidy, speeds)}."
         )
     for metric, name in SCORES.items():
         scores = tidy[tidy["metric"] == metric]
         if not scores.empty:
             parts.append(f"{name}: {only(scores, 'signature')}.")
     return parts
+
+
+def _seeds(scored: pd.DataFrame, timed: pd.DataFrame) -> str:
+    """Say which seeds were timed, where they are not all."""
+    seeds = seeds_of(timed)
+    return "" if seeds == seeds_of(scored) else f", seed {seeds}"
 
 
 def _by_seed(group: pd.DataFrame, metric: str) -> list[float]:

@@ -36,7 +36,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
     "passes": "passes/batch",
     "disturbed": "1 if so",
     "bytes_per_pass": "bytes",
-    "floor_fraction": "of the median",
+    "floor_fraction": "of the mean",
 }
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}

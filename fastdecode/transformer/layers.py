@@ -89,7 +89,9 @@ def _position_table(module: Any) -> tuple[Tensor, int]:
     """Return (positions, d) and the row of the first position: fairseq leaves room for padding."""
     positions = module.embed_positions
     if positions is None:
-        raise UserError("the fast path knows no model without positions: use engine: fairseq")
+        raise UserError(
+            "the fast path knows no model without positions: take the decoder of tier reference"
+        )
     offset = int(module.padding_idx) + 1
     if hasattr(positions, "weights"):  # sinusoidal: computed up to the length met so far
         longest = offset + int(module.max_positions()) + 1  # for families that frame both ends
@@ -127,5 +129,5 @@ def check_supported(model: Any) -> None:
         if found or getattr(part, "cross_self_attention", False):
             raise UserError(
                 f"the fast path knows no {', '.join(found) or 'cross_self_attention'} "
-                f"in a {type(part).__name__}: use engine: fairseq"
+                f"in a {type(part).__name__}: take the decoder of tier reference"
             )

@@ -36,14 +36,14 @@ def _pytorch(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tens
     return F.relu(y) if relu else y
 
 
-def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
+def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Map x (…, in) to (…, out) with `weight` (out, in), by oneDNN where that pays.
 
     For weights of a sentence, which are used too seldom to pack them. On some CPUs oneDNN is twice
     as fast as the library that PyTorch's own products call.
     """
     much = x.numel() * len(weight) >= FEW
-    return (_onednn if much and _by_onednn(weight) else _pytorch)(x, weight, bias, relu)
+    return (_onednn if much and _by_onednn(weight) else _pytorch)(x, weight, bias, False)
 
 
 class Linear:

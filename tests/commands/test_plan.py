@@ -1,8 +1,10 @@
-"""`fastdecode plan`: which machine it counts with."""
+"""`fastdecode plan`: which machine it counts with, and in which folder."""
+
+import argparse
 
 import pytest
 
-from fastdecode.commands.plan import _machine
+from fastdecode.commands.plan import _machine, add_arguments, run
 from fastdecode.errors import UserError
 
 
@@ -10,6 +12,17 @@ def test_a_stated_device_is_a_row() -> None:
     a100, h100 = _machine("a100", "cuda"), _machine("h100", "cuda")
     assert a100.name == "a100"
     assert a100.throughput < h100.throughput
+
+
+def test_a_folder_that_is_not_there() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    two = ["config/runs/toy-dag.yaml", "config/runs/toy.yaml"]
+    arguments = parser.parse_args(["--folder", "/no/such", "--configfile", *two])
+    assert [str(file) for file in arguments.configfile] == two
+    arguments.configfile = []
+    with pytest.raises(UserError, match="--folder: /no/such is no folder"):
+        run(arguments)
 
 
 def test_an_unknown_device() -> None:

@@ -111,6 +111,18 @@ def test_an_optimised_decoder_has_a_twin_with_its_search(folder: Path) -> None:
     assert twins == dict.fromkeys(twins) | dict.fromkeys(["beam5-fast", "beam5-int8"], "beam5")
 
 
+def test_the_fast_decoder_of_another_has_its_precision(folder: Path) -> None:
+    fast = {"beam5-int8": {"engine": "ctranslate2", "int8": True}}
+    fast |= {"beam5-fast": {"engine": "fastdecode"}}
+    family = DEFINITIONS["systems/left.yaml"]
+    write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
+    over = {"reference": "raw/teacher/beam5"}
+    for chosen, found in ((fast, "beam5-fast"), (["beam5-int8"], None)):
+        config = read(folder, decoders=["greedy", "beam5", *chosen], speedup_over=over)
+        assert config.fast("beam5", "raw/teacher") == found
+        assert config.denominators()["optimised"] == (found and f"raw/teacher/{found}")
+
+
 def test_speed_ups_are_over_the_same_search_in_both_tiers(folder: Path) -> None:
     fast = {"greedy-fast": {"beam": 1, "engine": "fastdecode"}}
     fast |= {"beam5-fast": {"engine": "fastdecode"}, "beam5-other": {"engine": "ctranslate2"}}

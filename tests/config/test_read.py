@@ -173,6 +173,12 @@ def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> N
     assert 'systems/other.yaml: the name "curious" is taken' in message
 
 
+def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "own", {"system/left.yaml": {"systems": {"new": {}}}, "notes/x.yaml": {}})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert message.endswith('own/system: nothing is read from there; did you mean "systems"?')
+
+
 # Untrained systems
 
 

@@ -118,12 +118,8 @@ def test_passes_and_what_they_add() -> None:
     metrics = quality(lines, **others, language="de", lowercase=False)  # type: ignore[arg-type]
     assert metrics["passes"]["value"] == 2
     assert metrics["tokens_per_pass"]["value"] == pytest.approx(sum([4, 2, 1, 1, 1, 1]) / 6)
-    assert "tokens_per_pass" not in quality(
-        lines[2:] * 3,
-        **others,
-        language="de",
-        lowercase=False,  # type: ignore[arg-type]
-    )
+    elsewhere = quality(lines[2:] * 3, **others, language="de", lowercase=False)  # type: ignore[arg-type]
+    assert not {"passes", "tokens_per_pass"} & elsewhere.keys()  # not known
 
 
 def test_signatures() -> None:

@@ -52,4 +52,8 @@ def test_times_are_medians_over_the_drawn_lines(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(resampling, "draws", lambda units: np.array([[0, 0, 1], [2, 2, 2]]))
     times = np.array([[1.0, 3.0], [5.0, 9.0], [20.0, 40.0]])  # (lines, repeats)
     assert resampled_time(times).tolist() == [3.0, 30.0]
-    assert resampled_rate(np.array([1.0, 2.0, 7.0])).tolist() == [1.0, 7.0]
+    assert resampled_rate(np.array([1.0, 2.0, 7.0, 8.0, 9.0])).tolist() == [1.0, 7.0]
+
+
+def test_few_repeats_have_no_interval() -> None:
+    assert np.isnan(resampled_rate(np.array([1.0, 1.1, 1.2, 1.3]))).all()

@@ -130,6 +130,12 @@ def test_files(tmp_path: Path) -> None:
     assert "sentences_per_second" not in written(tmp_path, timings(one), "S1")["rows"][0]
 
 
+def test_the_floor_is_a_share_of_the_mean_as_passes_are(tmp_path: Path) -> None:
+    (row,) = written(tmp_path, timings(series(5, 5, 50)))["rows"]
+    assert (row["mean"], row["median"]) == (20, 6)
+    assert row["floor_fraction"] == pytest.approx(0.6 / 20)
+
+
 def test_the_samples_are_all_there_as_they_were(tmp_path: Path) -> None:
     one, other = series(5.1, 1 / 3, name="a"), series(7, batch=8, name="b")
     other.stopped = "memory is full"

@@ -100,7 +100,8 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
     eight = picked(table.frame, decoder="eight")
     assert eight["precision"].unique().tolist() == ["int8 over fp32"]
     for part in (
-        "toy, test, S1: one sentence at a time, times in ms a sentence, on cpu: X, 2 cores.",
+        "toy, test, seed 1, S1: one sentence at a time, times in ms a sentence, ",
+        "on cpu: X, 2 cores.",
         "Speed-ups in the reference tier are over base (raw) with beam5.",
         "Speed-ups in the optimised tier are over base (raw) with fast.",
         "Ratios are of medians,",

@@ -80,7 +80,7 @@ def test_seeds_are_averaged() -> None:
 def test_the_caption_says_what_was_compared() -> None:
     caption = table().caption
     assert caption.startswith("toy, test. Speed-up over base (raw) with beam5. ")
-    assert "reference tier, scenario S1, cpu: X, threads 1, fp32." in caption
+    assert "reference tier, scenario S1, cpu: X, threads 1, fp32, seed 0, 1." in caption  # of 0–2
     assert "BLEU: bleu|v1." in caption
     assert "±: " in caption and "–: not measured." in caption and "†" not in caption
 

@@ -33,9 +33,6 @@ def test_a_weight_may_be_used_once(dtype: torch.dtype) -> None:
     assert torch.allclose(multiply(x, weight), expected, atol=tolerance)
     turned = weight.t().contiguous().t()  # the same numbers in another order
     assert torch.allclose(multiply(x, turned, bias), expected + bias, atol=tolerance)
-    assert torch.allclose(
-        multiply(x, weight, bias, relu=True), (expected + bias).clamp(min=0), atol=tolerance
-    )
 
 
 def test_bfloat16_is_packed_too() -> None:
@@ -64,7 +61,7 @@ def test_little_work_on_a_small_weight_is_left_to_pytorch(
     x = torch.randn(rows, 64)
     for product, by_onednn in (
         (lambda: Linear([layer], relu=True)(x), packed),
-        (lambda: multiply(x, layer.weight, layer.bias, relu=True), unpacked),
+        (lambda: multiply(x, layer.weight, layer.bias).clamp(min=0), unpacked),
         (lambda: Linear([layer], relu=True, pack=False)(x), False),
     ):
         calls.clear()

@@ -24,10 +24,11 @@ PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 
 @dataclass(frozen=True)
 class DryRun:
-    """The jobs a dry run announces, by rule, and what it took of a processor's time."""
+    """The jobs a dry run announces, by rule; a processor's time for it; all that it says."""
 
     jobs: dict[str, int]
     seconds: float
+    said: str
 
 
 DryRunner = Callable[..., DryRun]
@@ -52,6 +53,7 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
         command = [
             *(sys.executable, "-m", "snakemake", file, "-n", "-s", str(ROOT / "Snakefile")),
             *("--directory", str(tmp_path_factory.mktemp(name))),
+            *("--quiet", "host"),  # with the reason of each job
             *("--configfile", *map(str, files(name))),
             *(("--config", *overrides) if overrides else ()),
         ]
@@ -68,7 +70,7 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
         seconds = processor_time() - start
         assert done.returncode == 0, done.stdout
         counts = re.findall(r"^(\S+) +(\d+)$", done.stdout, re.MULTILINE)
-        return DryRun({rule: int(count) for rule, count in counts}, seconds)
+        return DryRun({rule: int(count) for rule, count in counts}, seconds, done.stdout)
 
     return run
 
@@ -91,6 +93,26 @@ def test_the_jobs_of_all_four_papers_are_found_within_a_minute(dry_run: DryRunne
 
 def test_a_missing_mirror_folder_does_not_disturb_a_dry_run(dry_run: DryRunner) -> None:
     assert dry_run("news", "mirror=/no/such/folder").jobs == dry_run("news").jobs
+
+
+def test_figures_come_with_their_claims(dry_run: DryRunner) -> None:
+    jobs = dry_run("toy-dag", "papers=[dag.table1]", file="figures").jobs
+    assert jobs["make_artifact"] == jobs["judge_claims"] == 1
+    with pytest.raises(AssertionError, match="error: papers: names none: add --config papers="):
+        dry_run("default", file="figures")
+
+
+def test_figures_of_single_sentences_are_of_the_fewest_threads(dry_run: DryRunner) -> None:
+    figure = "results/report/toy-aggressive/aggressive.figure4.csv"
+    said = dry_run("toy-aggressive", "latency={lines: 20, threads: [2, 1]}", file=figure).said
+    reasons = {line for line in said.splitlines() if f"Missing output files: {figure}" in line}
+    (inputs,) = reasons  # said for the job, with the inputs that others make
+    assert "S1.threads1.samples.csv" in inputs and "S1.threads2.samples.csv" not in inputs
+
+
+def test_text_is_aligned_where_candidates_are_counted(dry_run: DryRunner) -> None:
+    assert dry_run("toy-lattice").jobs["align_words"] == 2  # raw and distilled
+    assert "align_words" not in dry_run("multi30k").jobs
 
 
 def test_the_name_of_a_dataset_may_begin_with_that_of_another(dry_run: DryRunner) -> None:

@@ -1,19 +1,13 @@
 """Word alignment of the training text, raw and distilled."""
 
 
-def alignments():
-    """Return the links of every target side the run learns from, and their error where known."""
-    links = [
-        f"{RESULTS}/{dataset}/{target}/align/symmetrised.gz"
-        for dataset in CONFIG.datasets
-        for target in CONFIG.targets(dataset)
-    ]
-    known = [
+def alignment_errors():
+    """Return the error of the links of every generated corpus, whose true ones are known."""
+    return [
         f"{RESULTS}/{dataset}/{RAW}/align/error.json"
         for dataset, row in CONFIG.datasets.items()
         if CONFIG.corpora[row.corpus].generate
     ]
-    return links + known
 
 
 rule align_words:
@@ -27,6 +21,7 @@ rule align_words:
             "backward.gz",
             "symmetrised.gz",
         ),
+    threads: processes
     resources:
         mem_mb=growing(2000, 40),
         runtime=growing(30, 1),
@@ -53,6 +48,8 @@ rule measure_alignment:
     output:
         f"{RESULTS}/{{dataset}}/{RAW}/align/error.json",
     localrule: True
+    params:
+        device=CONFIG.run.device,
     message:
         "Comparing alignments of {wildcards.dataset} with the true links"
     script:

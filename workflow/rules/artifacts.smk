@@ -1,6 +1,6 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
-from fastdecode.config.artifacts import compared, curves, parts, split_of, statistics
+from fastdecode.config.artifacts import compared, curves, parts, statistics
 
 ARTIFACTS = {
     f"{paper}.{name}": artifact
@@ -23,10 +23,20 @@ def artifact_files():
     ]
 
 
+def wanted_figures(wildcards):
+    """Return the same, and the claims. Ends the run if its `papers:` names none."""
+    if not ARTIFACTS:
+        raise SystemExit(
+            "error: papers: names none: add --config papers=[lattice], or take a run of a paper, "
+            "such as --configfile config/runs/toy-lattice.yaml"
+        )
+    return artifact_files() + claim_files()
+
+
 # snakemake figures --config papers=[lattice]: one paper, of a run that may be about several
 rule figures:
     input:
-        artifact_files(),
+        wanted_figures,
     localrule: True
     message:
         "Tables and figures of the papers are there"
@@ -47,7 +57,9 @@ def timed_alone(dataset, tier):
 
 def stage_files(artifact):
     """Return the stages of every sentence timed alone by dataset, for what shows them."""
-    timing = f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{timed_threads()[0]}.stages.csv"
+    timing = (
+        f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{fewest_threads()}.stages.csv"
+    )
     return {
         dataset: timing.format(dataset, part["timed"])
         for dataset, part in parts(CONFIG, artifact).items()
@@ -72,9 +84,7 @@ def subword_files(wildcards):
 
 def sample_files(artifact):
     """Return the times of every sentence timed alone, by dataset and tier, for what shows them."""
-    timing = (
-        f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{timed_threads()[0]}.samples.csv"
-    )
+    timing = f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{fewest_threads()}.samples.csv"
     return {
         dataset: {
             tier: timing.format(dataset, part["timed"], tier)

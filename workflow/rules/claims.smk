@@ -27,13 +27,12 @@ def resample_files(paper):
 
 def clocked_files():
     """Return the raw samples of all timings with the fewest threads, by dataset, tier, scenario."""
-    fewest = min(timed_threads(), key=lambda count: (count == "all", count.zfill(9)))
     return {
         (
             dataset,
             tier,
             scenario,
-        ): f"{REPORT}/latency/{dataset}.{row.tests[0]}.{tier}.{scenario}.threads{fewest}.samples.csv"
+        ): f"{REPORT}/latency/{dataset}.{row.tests[0]}.{tier}.{scenario}.threads{fewest_threads()}.samples.csv"
         for dataset, row in CONFIG.datasets.items()
         for tier in ("reference", "optimised")
         for scenario in CONFIG.run.latency.scenarios

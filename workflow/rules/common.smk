@@ -31,6 +31,12 @@ def growing(base, rate=0):
     return amount
 
 
+def processes(wildcards, input):
+    """Return how many processes work on lines of text: several, where there are many lines."""
+    size = sum(Path(path).stat().st_size for path in input if Path(path).is_file())
+    return 4 if size > 1e7 else 1
+
+
 def any_of(names):
     """Return a regular expression that matches these names and no other."""
     return "|".join(sorted(map(re.escape, names))) or "none"
@@ -63,11 +69,6 @@ def corpus_file(wildcards, split, side, kind=""):
     language = getattr(corpus, side)
     name = CONFIG.datasets[wildcards.dataset].corpus
     return f"{RESULTS}/corpora/{name}/{split}{kind}.{language}.gz"
-
-
-def quality_baseline():
-    """Return target/system/decoder of what every system's quality is tested against."""
-    return CONFIG.run.speedup_over.reference
 
 
 def training_text(wildcards, side):

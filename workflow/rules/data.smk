@@ -139,6 +139,7 @@ rule apply_bpe:
         f"{RESULTS}/{{dataset}}/bpe/{{part}}.{{side}}.gz",
     wildcard_constraints:
         part="train|valid",
+    threads: processes
     resources:
         mem_mb=growing(2000, 5),
         runtime=growing(30, 0.3),
@@ -161,6 +162,7 @@ rule binarise_dataset:
         ),
     output:
         directory(f"{RESULTS}/{{dataset}}/{{target}}/bin"),
+    threads: processes
     resources:
         mem_mb=growing(2000, 10),
         runtime=growing(30, 0.2),

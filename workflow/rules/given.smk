@@ -25,6 +25,11 @@ def names_of(folder):
     }
 
 
+def given_corpus(folder):
+    """Return the corpus row of what is given."""
+    return CONFIG.corpora[CONFIG.datasets[folder.split("/")[0]].corpus]
+
+
 def given_translations(wildcards):
     """Return a given file of translations. Ends the run if there is none."""
     try:
@@ -47,12 +52,18 @@ def source_lines(dataset, split):
     return f"{RESULTS}/corpora/{name}/{split}.raw.{CONFIG.corpora[name].source}.gz"
 
 
+def dataset_and_system(folder):
+    """Return what names the size of a model."""
+    names = names_of(folder)
+    return names["dataset"], names["system"]
+
+
 def family_and_layers(folder):
     """Return what the configuration says of a model's shape."""
-    names = names_of(folder)
+    dataset, system = dataset_and_system(folder)
     return {
-        "family": CONFIG.family_of[names["system"]],
-        "layers": CONFIG.architecture(names["dataset"], names["system"]).layers,
+        "family": CONFIG.family_of[system],
+        "layers": CONFIG.architecture(dataset, system).layers,
     }
 
 
@@ -68,6 +79,7 @@ rule take_model:
     params:
         names=lambda w: names_of(w.given_model),
         shape=lambda w: family_and_layers(w.given_model),
+        width=lambda w: CONFIG.architecture(*dataset_and_system(w.given_model)).width,
         device=CONFIG.run.device,
     message:
         "Taking {wildcards.given_model} from {input.checkpoint}"
@@ -97,9 +109,7 @@ rule take_distilled:
         provenance=f"{RESULTS}/{{given_target}}/provenance.json",
     localrule: True
     params:
-        language=lambda w: CONFIG.corpora[
-            CONFIG.datasets[w.given_target.split("/")[0]].corpus
-        ].target,
+        language=lambda w: given_corpus(w.given_target).target,
         device=CONFIG.run.device,
     message:
         "Taking the targets of {wildcards.given_target} from {input.text}"
@@ -116,6 +126,9 @@ rule take_translations:
     localrule: True
     params:
         names=lambda w: names_of(w.given_text),
+        language=lambda w: given_corpus(w.given_text).target,
+        lowercase=lambda w: given_corpus(w.given_text).lowercase,
+        pretokenised=lambda w: given_corpus(w.given_text).pretokenised,
         device=CONFIG.run.device,
     message:
         "Taking {wildcards.split} by {wildcards.given_text}, {wildcards.decoder}, from {input.given}"

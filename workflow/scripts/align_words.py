@@ -10,4 +10,5 @@ with clear_errors():
         Path(snakemake.input.source),
         Path(snakemake.input.target),
         Path(snakemake.output[0]).parent,
+        processes=snakemake.threads,
     )

@@ -13,6 +13,7 @@ from fastdecode.report.latency_numbers import (
     speedups,
 )
 from fastdecode.report.speed import described, threads_of
+from fastdecode.report.tables import seeds_of
 from fastdecode.report.tidy import read_tidy
 
 names, files, out = snakemake.wildcards, snakemake.input, snakemake.output
@@ -22,7 +23,7 @@ with clear_errors():
     rows = measured_so(
         read_tidy(Path(files.tidy)), names.dataset, names.split, names.tier, names.threads
     )
-    head = f"{described(rows)}, {threads_of(rows['threads'].iloc[0])}"
+    head = f"{described(rows.assign(seeds=seeds_of(rows)))}, {threads_of(rows['threads'].iloc[0])}"
     if names.figure == "latency_by_length":
         table = by_length(read_samples(Path(files.samples)))
         draw_by_length(table, head, *pictures)

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from fastdecode.config.rows import RAW
 from fastdecode.corpus.links import alignment_error, parse_links, project_to_words
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
+from fastdecode.provenance import provenance
 
 files = snakemake.input
 with clear_errors():
@@ -18,4 +20,7 @@ with clear_errors():
             for line, pair in zip(read_lines(path), pairs, strict=True)
         ]
         errors[path.name.removesuffix(".gz")] = alignment_error(predicted, true)
-    write_json(Path(snakemake.output[0]), errors)
+    origin = provenance(
+        snakemake.wildcards.dataset, None, None, None, snakemake.params.device, target=RAW
+    )
+    write_json(Path(snakemake.output[0]), {"provenance": origin, "errors": errors})

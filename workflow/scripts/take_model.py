@@ -14,5 +14,6 @@ with clear_errors():
         Path(files.data),
         Path(snakemake.output.checkpoint).parent,
         params.shape,
+        params.width,
         provenance(decoder=None, device=params.device, **params.names),
     )

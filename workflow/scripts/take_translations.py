@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from fastdecode.corpus.tokenise import tokeniser
 from fastdecode.errors import clear_errors
 from fastdecode.given import take_translations
 from fastdecode.provenance import provenance
@@ -14,4 +15,5 @@ with clear_errors():
         Path(snakemake.input.lines),
         Path(snakemake.output[0]),
         provenance(**params.names, **more),
+        tokeniser(params.language, lowercase=params.lowercase, pretokenised=params.pretokenised),
     )

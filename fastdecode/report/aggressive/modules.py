@@ -7,9 +7,9 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, DISTURBED, published_cells
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.rows import SPEED, of_entry
+from fastdecode.report.artifacts.rows import SPEED, disturbance, of_entry
 
 printed = beside
 STAGE = "latency_stage_"
@@ -46,7 +46,6 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
     staged = staged[staged["threads"] == threads]
     one = staged.iloc[0]
     alike = measured[(measured["scenario"] == "S1") & (measured["threads"] == threads)]
-    disturbed = alike[alike["metric"] == "latency_disturbed"]["value"].any()
     times = dict(zip(staged["metric"].str.removeprefix(STAGE), staged["value"], strict=True))
     time = time_of(artifact, row, times)
     for column, name in artifact.measured.items():
@@ -54,7 +53,7 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
             **{key: one[key] for key in (*SPEED, "commit")},
             **{"column": column, "seeds": one["seed"], "n": 1},
             "value": time / sum(times.values()) if name == SHARE else time,
-            "marks": DISTURBED if disturbed else "",
+            "marks": disturbance(alike),
         }
 
 

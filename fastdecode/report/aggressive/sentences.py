@@ -52,7 +52,7 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
                 **{"dataset": dataset, "panel": tier, "source": "ours"},
                 **{"series": evidence.artifact.rows[row]["series"]},
                 **{"what": entry, "split": part.timed},
-                **clocked(evidence.tidy, dataset, entry),
+                **clocked(evidence.tidy, dataset, part.timed, entry),
             }
             for found in table[table["decoder"] == entry].to_dict("records"):
                 yield {**same, "x": found["speedup"], "label": found["line"]}

@@ -87,6 +87,10 @@ def _metric(artifact: Artifact, column: str) -> Metric:
     return METRICS[artifact.measured[column].partition(AT)[0]]
 
 
+def _kind(artifact: Artifact, column: str) -> str:
+    return "memory" if _metric(artifact, column).on_gpu else "times"
+
+
 def _tier(tier: object, ours: pd.DataFrame) -> str:
     """Name the tier where the table has several."""
     several = ours.loc[ours["tier"] != "", "tier"].nunique() > 1
@@ -112,9 +116,10 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
         tiers = " and ".join(group["tier"].unique())
         sizes = " and ".join(map(str, sorted(map(int, group["batch"].unique()))))
         batches = f", batches of {sizes}" if scenario == "Smax" else ""
+        kinds = dict.fromkeys(_kind(artifact, str(column)) for column in group["column"])
         parts.append(
-            f"Times of ours: {dataset}, {split}, {tiers} tier, {scenario}{batches}, threads "
-            f"{threads}, {precision}, {device}."
+            f"{' and '.join(kinds).capitalize()} of ours: {dataset}, {split}, {tiers} tier, "
+            f"{scenario}{batches}, threads {threads}, {precision}, {device}."
         )
     for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
         over = " and ".join(group["over"].unique())

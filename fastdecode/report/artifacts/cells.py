@@ -18,6 +18,11 @@ NOTES = ("device", "signature", "over", "marks", "commit")
 CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES), NUMBERS)
 
 
+def of_both(marks: str, others: str) -> str:
+    """Return what a number that is made of two times is marked with."""
+    return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
+
+
 def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
     """Return the labels and the published numbers of all rows; what is null has no cell."""
     cells = []

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.cells import DISTURBED, of_both
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -48,7 +49,9 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     x = found["x"]["value"] if "x" in found else row["x"]
     point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
     every = {**found.get("x", {}), **y}  # of a speed and a score the device is the speed's
-    return {**{name: every[name] for name in POINTS.columns if name in every}, **point}
+    marks = of_both(found.get("x", y)["marks"], y["marks"])
+    every = {name: every[name] for name in POINTS.columns if name in every}
+    return {**every, **point, "marks": marks}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
@@ -58,7 +61,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 
 
 def described(points: pd.DataFrame) -> str:
-    """Return a second line for the head of a figure: split and device, what they are."""
+    """Return a second line for the head of a figure: split and device; † if times are marked."""
     return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
 
 
@@ -67,3 +70,5 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         values = [value for value in points[column].unique() if value]
         if values:
             yield " and ".join(values)
+    if points["marks"].str.contains(DISTURBED).any():
+        yield f"{DISTURBED} on a busy machine"

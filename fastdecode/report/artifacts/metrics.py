@@ -14,6 +14,8 @@ class Metric:
     kind: Literal["quality", "speed", "ratio", "stages"] = "quality"
     scenario: str = ""  # of a speed
     inverse: bool = False  # of a ratio: more is faster
+    on_gpu: str = ""  # what stands for `tidy` where it was measured
+    steady: bool = False  # a busy machine does not change it
 
 
 METRICS = {
@@ -25,8 +27,16 @@ METRICS = {
     "passes": Metric("passes", "{:.1f}", "passes"),
     "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),
     "latency": Metric("ms", "{:.2f}", "latency_median", "speed", "S1"),
-    "tokens": Metric("tokens", "{:.1f}", "latency_tokens", "speed", "S1"),
-    "memory": Metric("peak MB", "{:.0f}", "memory_peak", "speed", "S1"),
+    "tokens": Metric("tokens", "{:.1f}", "latency_tokens", "speed", "S1", steady=True),
+    "memory": Metric(
+        "peak MB",
+        "{:.0f}",
+        "memory_peak",
+        "speed",
+        "S1",
+        on_gpu="memory_allocator_peak",
+        steady=True,
+    ),
     "sentences_per_second": Metric(
         "sentences/s", "{:.1f}", "throughput_sentences", "speed", "Smax"
     ),

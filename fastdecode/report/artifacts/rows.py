@@ -9,7 +9,14 @@ import pandas as pd
 from fastdecode.config.papers import AT, Artifact, entry_of, trained
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, DISTURBED, LETTERS, RANDOM, published_cells
+from fastdecode.report.artifacts.cells import (
+    CELLS,
+    DISTURBED,
+    LETTERS,
+    RANDOM,
+    of_both,
+    published_cells,
+)
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import only
@@ -72,7 +79,12 @@ def measured(
             if over["device"] != cell["device"]:
                 raise UserError(f"{entry} and {base} were timed on different devices")
             ratio = over["value"] / cell["value"]
-            yield {**cell, "value": 1 / ratio if metric.inverse else ratio, "over": base}
+            yield {
+                **cell,
+                "value": 1 / ratio if metric.inverse else ratio,
+                "over": base,
+                "marks": of_both(cell["marks"], over["marks"]),
+            }
 
 
 def _entries(part: Part, row: str, which: str) -> Mapping[str, str]:
@@ -109,7 +121,8 @@ def speed(
     """
     rows = of_entry(here, split, entry)
     rows = rows[(rows["tier"] == tier) & (rows["scenario"] == metric.scenario)]
-    chosen = rows[rows["metric"] == metric.tidy]
+    wanted = metric.on_gpu if metric.on_gpu in set(rows["metric"]) else metric.tidy
+    chosen = rows[rows["metric"] == wanted]
     if batch and metric.scenario == "Smax":
         chosen = chosen[chosen["batch"] == str(batch)]
     if chosen.empty:
@@ -118,7 +131,7 @@ def speed(
     chosen = chosen[chosen["threads"] == fewest]
     best = chosen.loc[chosen["value"].idxmax() if metric.scenario == "Smax" else chosen.index[0]]
     same = rows[(rows["threads"] == fewest) & (rows["batch"] == best["batch"])]
-    disturbed = same[same["metric"] == "latency_disturbed"]["value"].any()
+    disturbed = "" if metric.steady else disturbance(same)
     return {
         "value": float(best["value"]),
         "n": 1,
@@ -126,9 +139,14 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "marks": (DISTURBED if disturbed else "") + ("" if trained(entry) else RANDOM),
+        "marks": disturbed + ("" if trained(entry) else RANDOM),
         "commit": best["commit"],
     }
+
+
+def disturbance(rows: pd.DataFrame) -> str:
+    """Return the mark of times that were taken on a busy machine, if any of these was."""
+    return DISTURBED if rows[rows["metric"] == "latency_disturbed"]["value"].any() else ""
 
 
 def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
@@ -146,14 +164,15 @@ def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
     return max(scores, key=lambda name: scores[name]) if scores else entry
 
 
-def clocked(tidy: pd.DataFrame, dataset: str, entry: str) -> dict[str, str]:
+def clocked(tidy: pd.DataFrame, dataset: str, split: str, entry: str) -> dict[str, str]:
     """Return how target/system/decoder was timed, one sentence at a time, with fewest threads."""
-    target, system, decoder = entry.split("/")
-    rows = tidy[(tidy["dataset"] == dataset) & (tidy["metric"] == "latency_median")]
-    rows = rows[(rows["target"] == target) & (rows["system"] == system)]
-    rows = rows[(rows["decoder"] == decoder) & (rows["scenario"] == "S1")]
-    rows = rows[rows["threads"] == min(rows["threads"], key=int)]
-    return {name: only(rows, name) for name in ("tier", "threads", "precision", "device", "commit")}
+    rows = of_entry(tidy[tidy["dataset"] == dataset], split, entry)
+    rows = rows[rows["scenario"] == "S1"]
+    timed = rows[rows["metric"] == "latency_median"]
+    fewest = min(timed["threads"], key=int)
+    timed, rows = timed[timed["threads"] == fewest], rows[rows["threads"] == fewest]
+    names = ("tier", "threads", "precision", "device", "commit")
+    return {**{name: only(timed, name) for name in names}, "marks": disturbance(rows)}
 
 
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:

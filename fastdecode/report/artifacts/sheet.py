@@ -13,10 +13,14 @@ from fastdecode.files import open_to_write
 
 @dataclass(frozen=True)
 class Sheet:
-    """The columns of one kind of CSV; those of `numbers` hold floats, NaN where nothing stands."""
+    """The columns of one kind of CSV; those of `numbers` hold floats, NaN where nothing stands.
+
+    Words in `added`, the last columns, are not in files that were written before there were any.
+    """
 
     columns: tuple[str, ...]
     numbers: tuple[str, ...]
+    added: tuple[str, ...] = ()
 
     def frame(self, lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
         """Return lines as a frame: what a line does not say is "" or NaN."""
@@ -35,6 +39,8 @@ class Sheet:
         if not path.is_file():
             raise UserError(f"{path}: no such file")
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if tuple(frame.columns) == self.columns[: len(self.columns) - len(self.added)]:
+            frame = frame.assign(**dict.fromkeys(self.added, ""))
         if tuple(frame.columns) != self.columns:
             raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
         for name in self.numbers:

@@ -12,7 +12,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import column_of, published_columns
-from fastdecode.report.artifacts.cells import CELLS, DISTURBED, RANDOM, published_cells
+from fastdecode.report.artifacts.cells import CELLS, of_both, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import of_entry, speed
@@ -77,8 +77,7 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
             if single["device"] != double["device"]:
                 raise UserError(f"{single['what']} and {double['what']}: on different devices")
             ratio = double["value"] / single["value"]
-            both = single["marks"] + double["marks"]
-            marks = "".join(mark for mark in (DISTURBED, RANDOM) if mark in both)
+            marks = of_both(single["marks"], double["marks"])
             yield {
                 **{**double, "marks": marks, "over": single["what"]},
                 **{"column": f"{column}_{RATIO}"},

@@ -227,6 +227,8 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
     if made.drawn is not None:
         low, high = np.quantile(made.drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     verdict, why = UNKNOWN, "the interval reaches over a bound"
+    if np.isnan(low):
+        why = "too few repeats for an interval"
     if bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:

@@ -1,29 +1,16 @@
 """Figure 5: quality against speed, while graphs grow and beams widen."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts import curves
 from fastdecode.report.artifacts.curves import described
-from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.scatter import points
 from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
 
-
-def points(evidence: Evidence) -> pd.DataFrame:
-    """Return a point for every row of the artifact that was run; its tier is the panel."""
-    artifact = evidence.artifact
-    found = [
-        curves.points(
-            replace(evidence, artifact=artifact.model_copy(update={"tiers": (tier,)}))
-        ).assign(panel=f"{tier} tier")
-        for tier in artifact.tiers
-    ]
-    return pd.concat(found) if found else POINTS.frame([])
+__all__ = ["draw", "points"]
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:

@@ -35,7 +35,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
             continue
         stages = stages.assign(**bucket_of(stages["tokens"]))
         same = {"dataset": dataset, "source": "ours", "what": entry, "split": part.timed}
-        same |= clocked(evidence.tidy, dataset, entry)
+        same |= clocked(evidence.tidy, dataset, part.timed, entry)
         for _, bucket in stages.groupby("shortest"):
             sentences = bucket.drop_duplicates(["line", "repeat"])
             shortest, longest = (int(bucket[name].iloc[0]) for name in ("shortest", "longest"))

@@ -82,7 +82,7 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
     return [
         ("data", sections.words(tidy["dataset"])),
         ("families", sections.words(tidy["family"])),
-        ("trained systems", str(len(trained))),
+        ("systems of trained weights", str(len(trained))),
         ("systems of random weights", str(len(models) - len(trained) or "")),
         ("seeds", sections.words(tidy["seed"])),
         ("device", sections.words(tidy["device"])),

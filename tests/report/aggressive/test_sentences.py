@@ -41,6 +41,9 @@ def evidence(tidy: pd.DataFrame, samples: pd.DataFrame, tmp_path: Path) -> Evide
 def test_a_point_for_every_sentence(evidence: Evidence) -> None:
     found = points(evidence)
     assert found.loc[found["source"] == "published", "x"].tolist() == [3, 6]
+    other = evidence.tidy.assign(split="valid", commit="later")  # is of another timing
+    both = Evidence(ARTIFACT, pd.concat([evidence.tidy, other]), evidence.parts)
+    assert points(both).equals(found)
     ours = found[found["source"] == "ours"]
     assert ours["x"].tolist() == pytest.approx([5.0, *[2.5] * (len(LENGTHS) - 1)])
     assert set(ours["panel"]) == {"reference"}  # the other tier was not timed

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import points
+from fastdecode.report.artifacts.curves import described, points
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
 from fastdecode.report.artifacts.points import POINTS
@@ -50,7 +50,13 @@ def test_a_point_for_every_system_and_every_published_number(tidy: pd.DataFrame)
 def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     artifact = ARTIFACT.model_copy(update={"measured": {"x": "latency", "y": "bleu"}})
     found = points(Evidence(artifact, tidy, PARTS))
-    assert found[found["source"] == "ours"]["x"].tolist() == pytest.approx([15.0, 12.0, 7.5])
+    ours = found[found["source"] == "ours"]
+    assert ours["x"].tolist() == pytest.approx([15.0, 12.0, 7.5])
+    assert set(ours["marks"]) == {""}
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
+    found = points(Evidence(artifact, tidy, PARTS))
+    assert found[found["source"] == "ours"]["marks"].tolist() == ["†", "†", ""]
+    assert described(found).endswith("† on a busy machine")
 
 
 def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:

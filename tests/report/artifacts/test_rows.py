@@ -125,6 +125,19 @@ def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))
     assert table.frame["toy ms (reference)"].tolist()[:2] == ["15.00†", "7.50"]
     assert "†: the machine was disturbed" in table.caption
+    # of a ratio it is enough that one of the two was
+    assert table.frame["toy speed-up (reference)"].tolist()[:2] == ["×1.00†", "×2.00†"]
+
+
+def test_memory_is_the_gpus_own_where_there_is_one(tidy: pd.DataFrame) -> None:
+    artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory"}})
+    tidy.loc[tidy["metric"] == "latency_disturbed", "value"] = 1.0
+    on_cpu = cells(Evidence(artifact, tidy, PARTS))
+    assert ours(on_cpu, "slow", "memory", "reference")["value"] == pytest.approx(300.4)
+    own = tidy[tidy["metric"] == "memory_peak"].assign(metric="memory_allocator_peak", value=77.0)
+    table = printed("x", artifact, cells(Evidence(artifact, pd.concat([tidy, own]), PARTS)))
+    assert table.frame["toy peak MB (reference)"].tolist()[:2] == ["77", "77"]  # no † on memory
+    assert "Memory of ours: toy" in table.caption and "Times of ours" not in table.caption
 
 
 def test_columns_may_be_about_different_systems(tidy: pd.DataFrame) -> None:

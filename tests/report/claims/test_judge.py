@@ -123,13 +123,13 @@ def test_the_interval_of_a_difference_in_bleu_decides(tmp_path: Path) -> None:
     assert verdict(same, {"equal": ["slow.bleu", "other.bleu"]}, resamples=resamples) == FAILS
 
 
-def samples(folder: Path, name: str, ratio: float) -> Path:
+def samples(folder: Path, name: str, ratio: float, repeats: int = 5) -> Path:
     rows = [
         {"decoder": entry, "batch": batch, "repeat": repeat, "line": number}
         | {"milliseconds": times * (number + 1 + 0.01 * repeat), "tokens": 10, "sentences": 1}
         for entry, times in (("raw/slow/beam5", ratio), ("raw/quick/beam5", 1.0))
         for batch in (1, 32)
-        for repeat in range(3)
+        for repeat in range(repeats)
         for number in range(8)
     ]
     path = folder / name
@@ -210,6 +210,16 @@ def test_the_ratio_of_a_point_is_over_that_of_its_base(tmp_path: Path) -> None:
     times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0)}
     drawn = Resamples(times=times).of(pairs)
     assert drawn is not None and drawn.tolist() == pytest.approx([2.0] * 1000)
+
+
+def test_a_ratio_of_rates_from_few_repeats_cannot_be_told(tmp_path: Path) -> None:
+    points = [point("base", 1, 1.0, "raw/slow/beam5"), point("pairs", 1, 2.0, "raw/quick/beam5")]
+    found = {"figure1": cells_of(tmp_path, *points, name="figure1")}
+    for repeats, told in ((4, UNKNOWN), (5, HOLDS)):
+        times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, repeats)}
+        (one,) = judged(found, {"value": "pairs", "above": 1}, resamples=Resamples(times=times))
+        assert one.verdict == told
+        assert ("too few repeats" in one.findings[0].why) == (told == UNKNOWN)
 
 
 def test_rows_that_are_datasets_of_a_corpus_are_judged_as_one(tmp_path: Path) -> None:
