@@ -106,7 +106,7 @@ def test_a_memory_begins_anew_in_the_old_room(model: Any) -> None:
 def test_what_is_not_built_is_refused() -> None:
     size = Architecture(width=8, ffn=12, heads=2, encoder_layers=1, decoder_layers=1)
     (scaled,) = untrained_system(size, 20, scale_heads=True).models
-    with pytest.raises(UserError, match="knows no c_attn in a TransformerDecoderBase: take the decoder"):
+    with pytest.raises(UserError, match="no c_attn in a TransformerDecoderBase: take the decoder"):
         check_supported(scaled)
     (bare,) = untrained_system(size, 20, no_token_positional_embeddings=True).models
     with pytest.raises(UserError, match="no model without positions"):
