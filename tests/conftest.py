@@ -58,7 +58,7 @@ def binarise_numbers(out: Path, seed: int) -> Path:
 @pytest.fixture(scope="session")
 def tiny_job(binarised: Path) -> Callable[..., "Job"]:
     """Makes jobs that train one layer of width 16; an epoch has 15 updates."""
-    from fastdecode.config.read import Architecture
+    from fastdecode.config.models import Architecture
     from fastdecode.config.rows import Training
     from fastdecode.train.run import Job
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode import drafting
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.drafting import Batch, Prefixes, Sentences, WholeSentences, build_drafter
 from fastdecode.families import FAMILIES, drafter_builder
 from fastdecode.measure.untrained import untrained_system

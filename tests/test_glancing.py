@@ -12,7 +12,7 @@ from fairseq.tasks.translation import TranslationTask
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.glancing import (
     Glances,
     GlancingConfig,

@@ -9,7 +9,8 @@ from typing import Any
 
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.checks import check_known
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.models import Model
+from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, DecoderRow
 from fastdecode.errors import UserError
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from fastdecode.config.models import Model
 from fastdecode.config.papers import NO_METRICS, Artifact, alternatives, choose, trained
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.read import Configuration
 
 # Statistics that need several right translations of a line, which few corpora have.
 OF_SEVERAL_REFERENCES = ("samples",)

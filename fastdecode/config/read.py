@@ -1,74 +1,25 @@
-"""Read a run's configuration with the definitions it selects, and resolve what each model is."""
+"""A run's configuration with the definitions it selects, and what they say of each model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from fastdecode.config.base import Row, check, merge, nearest, read_yaml
-from fastdecode.config.checks import FOLDERS, check_all, check_folders, check_known
-from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.base import check, merge
+from fastdecode.config.checks import check_all, check_folders, check_known
+from fastdecode.config.corpora import Corpus
+from fastdecode.config.definitions import Definitions
 from fastdecode.config.given import CURVE
+from fastdecode.config.models import Architecture, Model, pair
 from fastdecode.config.papers import Paper
-from fastdecode.config.rows import (
-    RAW,
-    UNTRAINED,
-    Assets,
-    Dataset,
-    DecoderRow,
-    Ensemble,
-    Family,
-    Preset,
-    System,
-    Training,
-)
+from fastdecode.config.rows import RAW, UNTRAINED, Assets, Dataset, Training
 from fastdecode.config.run import Run
 from fastdecode.errors import UserError
-from fastdecode.families import assets, decoder_row, system_row
-
-RowT = TypeVar("RowT", bound=Row)
+from fastdecode.families import assets
 
 
-@dataclass(frozen=True, order=True)
-class Model:
-    """One trained model; its fields are the folders of its results."""
-
-    dataset: str
-    target: str
-    system: str
-    seed: int
-
-    @property
-    def entry(self) -> str:
-        """What a run calls it, whatever dataset and seed: target/system."""
-        return f"{self.target}/{self.system}"
-
-    @property
-    def folder(self) -> Path:
-        """Where its results lie, below the results folder."""
-        return Path(self.dataset, self.target, self.system, f"seed{self.seed}")
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """The size of one model, as handed to fairseq-train."""
-
-    width: int
-    ffn: int
-    heads: int
-    encoder_layers: int
-    decoder_layers: int
-    prenorm: bool = False
-
-    @property
-    def layers(self) -> str:
-        """Encoder-decoder layers, such as 6-1."""
-        return f"{self.encoder_layers}-{self.decoder_layers}"
-
-
-class Configuration:
+class Configuration(Definitions):
     """A run and everything it refers to, validated.
 
     Raises UserError, while it is built, on the first thing that does not fit.
@@ -77,27 +28,15 @@ class Configuration:
     def __init__(self, values: Mapping[str, Any], definitions: Path, where: str = "configuration"):
         """Validate `values` (a run) against the rows below the folder `definitions`."""
         self.run = check(Run, values, where)
-        self._folders = [definitions]
         self._decoders_of: dict[str, list[str]] = {}
+        folders = [definitions]
         if self.run.definitions:
             own = Path(self.run.definitions)
             if not own.is_dir():
                 raise UserError(f"{where}: definitions: no folder {own}")
             check_folders(own)
-            self._folders.append(own)
-        self._read_families()
-        self.recipes = tuple(self.systems)  # of what is trained
-        self.systems |= {  # an ensemble is as its models are, in size and in who decodes it
-            name: self.systems[ensemble.system]
-            for name, ensemble in self.ensembles.items()
-            if ensemble.system in self.recipes
-        }
-        for name, ensemble in self.ensembles.items():  # it may stand in another family's file
-            self.family_of[name] = self.family_of.get(ensemble.system, self.family_of[name])
-        self.presets = {
-            name: check(Preset, row, f"presets.yaml, {name}")
-            for name, row in self._table("presets.yaml").items()
-        }
+            folders.append(own)
+        super().__init__(folders)
         self.datasets = {
             name: self._one("datasets", name, Dataset, f"{where}: datasets")
             for name in self.run.datasets
@@ -108,57 +47,6 @@ class Configuration:
         }
         self.papers = self._read_papers(where)
         check_all(self, where)
-
-    # Definitions
-
-    def _table(self, name: str) -> dict[str, Any]:
-        """Read one YAML table from every folder of definitions, later folders first in rank."""
-        files = [folder / name for folder in self._folders if (folder / name).is_file()]
-        tables = [read_yaml(file) or {} for file in files]
-        for file, table in zip(files, tables, strict=True):
-            if not isinstance(table, Mapping):
-                raise UserError(f"{file}: expected keys and values, found {table!r}")
-        return merge(*tables)
-
-    def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
-        """Read the row `name`, a file of its own."""
-        files = {
-            f.stem: f for base in self._folders for f in sorted((base / folder).glob("*.yaml"))
-        }
-        if name not in files:
-            raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
-        return check(model, read_yaml(files[name]), f"{folder}/{name}.yaml")
-
-    def _read_families(self) -> None:
-        """Read every family's systems, ensembles and decoders; no name may stand twice."""
-        self.families: dict[str, Family] = {}
-        self.systems: dict[str, System] = {}
-        self.ensembles: dict[str, Ensemble] = {}
-        self.decoders: dict[str, DecoderRow] = {}
-        self.family_of: dict[str, str] = {}
-        names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
-        for name in sorted(names):
-            family = check(Family, self._table(f"systems/{name}"), f"systems/{name}")
-            stem = name.removesuffix(".yaml")
-            self.families[stem] = family
-            new = [*family.systems, *family.ensembles, *family.decoders]
-            for row in new:
-                if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
-                    raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
-                self.family_of[row] = stem
-            if family.systems:
-                kind = system_row(stem)
-                self.systems |= {
-                    key: check(kind, row, f"systems/{name}: systems.{key}")
-                    for key, row in family.systems.items()
-                }
-            self.ensembles |= family.ensembles
-            if family.decoders:
-                row_class = decoder_row(stem)
-                self.decoders |= {
-                    key: check(row_class, row, f"systems/{name}: decoders.{key}")
-                    for key, row in family.decoders.items()
-                }
 
     def _read_papers(self, where: str) -> dict[str, Paper]:
         """Read the papers of the run, each with all of its artifacts or with those named."""
@@ -174,27 +62,21 @@ class Configuration:
             papers[name] = whole.model_copy(update={"artifacts": chosen})
         return papers
 
-    @cached_property
-    def downloads(self) -> dict[str, Download]:
-        """Every file that a corpus may be made from."""
-        table = self._table("downloads.yaml")
-        return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}
-
     # What each model is
 
     def selected(self) -> list[Model]:
         """Return the models that the run trains to report their results, in its order."""
         return [
-            Model(dataset, *_pair(entry), seed)
+            Model(dataset, *pair(entry), seed)
             for dataset in self.run.datasets
             for entry in self.run.systems
             for seed in self.seeds_of(entry)
-            if _pair(entry)[0] != UNTRAINED
+            if pair(entry)[0] != UNTRAINED
         ]
 
     def seeds_of(self, entry: str) -> tuple[int, ...]:
         """Return the seeds of `entry`, target/system; an ensemble has its own and is there once."""
-        return self.run.seeds[:1] if _pair(entry)[1] in self.ensembles else self.run.seeds
+        return self.run.seeds[:1] if pair(entry)[1] in self.ensembles else self.run.seeds
 
     def members(self, model: Model) -> list[Model]:
         """Return the models of an ensemble; of any other the model itself."""
@@ -227,7 +109,7 @@ class Configuration:
         return [
             Model(dataset, UNTRAINED, system, self.run.seeds[0])
             for dataset in self.run.datasets
-            for target, system in map(_pair, self.run.systems)
+            for target, system in map(pair, self.run.systems)
             if target == UNTRAINED
         ]
 
@@ -392,8 +274,3 @@ class Configuration:
                 "set device: cuda, or precision: fp32"
             )
         return settings
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    target, system = entry.split("/")
-    return target, system

@@ -2,8 +2,9 @@
 
 from fastdecode.config.artifacts import entries, parts
 from fastdecode.config.claims import Claim
+from fastdecode.config.models import Model
 from fastdecode.config.papers import AT, trained
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.read import Configuration
 
 BLEU = "bleu"
 

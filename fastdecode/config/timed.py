@@ -1,6 +1,7 @@
 """What a run times."""
 
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.models import Model
+from fastdecode.config.read import Configuration
 
 
 def tuned_over(config: Configuration) -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, untrained, untrained_families

@@ -10,7 +10,7 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel, base_architecture
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System, prepare
 
 EXTRA = 4  # fairseq's own symbols

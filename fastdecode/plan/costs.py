@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastdecode.config.devices import Device
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.models import Model
+from fastdecode.config.read import Configuration
 from fastdecode.config.timed import timed
 from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes

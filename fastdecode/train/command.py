@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import fastdecode
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
 
 USER_DIR = Path(fastdecode.__file__).parent

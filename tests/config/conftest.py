@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fastdecode.config import definitions as definitions_module
 from fastdecode.config import read as read_module
 from fastdecode.config.read import Configuration
 from fastdecode.errors import UserError
@@ -68,8 +69,8 @@ RUN: dict[str, Any] = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The definitions; every family of theirs decodes as the autoregressive one does."""
-    monkeypatch.setattr(read_module, "decoder_row", lambda family: Decoder)
-    monkeypatch.setattr(read_module, "system_row", lambda family: System)
+    monkeypatch.setattr(definitions_module, "decoder_row", lambda family: Decoder)
+    monkeypatch.setattr(definitions_module, "system_row", lambda family: System)
     monkeypatch.setattr(read_module, "assets", lambda family: None)
     write(tmp_path / "config", DEFINITIONS)
     return tmp_path / "config"

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
+from fastdecode.config import definitions as definitions_module
 from fastdecode.config import read as read_module
 from fastdecode.config import rows
 from fastdecode.config.base import merge
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.models import Model
+from fastdecode.config.read import Configuration
 from fastdecode.config.rows import Assets
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder, System
@@ -31,7 +33,7 @@ class Picky(Decoder):
 
 def test_a_decoder_may_be_picky(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        *(read_module, "decoder_row", lambda family: Picky if family == "left" else Decoder)
+        *(definitions_module, "decoder_row", lambda family: Picky if family == "left" else Decoder)
     )
     only_teacher = {"systems": ["raw/teacher"]}
     config = read(folder, **only_teacher)
@@ -180,8 +182,8 @@ class Draft(Decoder):
 @pytest.fixture
 def drafting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The definitions with a family that drafts; its systems need the assets of a lattice."""
-    monkeypatch.setattr(read_module, "decoder_row", lambda family: Draft)
-    monkeypatch.setattr(read_module, "system_row", lambda family: Drafter)
+    monkeypatch.setattr(definitions_module, "decoder_row", lambda family: Draft)
+    monkeypatch.setattr(definitions_module, "system_row", lambda family: Drafter)
     needed = {"draft": ("tables", ("counts",))}
     monkeypatch.setattr(read_module, "assets", needed.get)
     systems = {"drafter": {"verifier": "student"}, "other-drafter": {"verifier": "curious"}}

@@ -7,8 +7,9 @@ import pytest
 
 from fastdecode.config.artifacts import also_scored, compared, curves, entries, parts, statistics
 from fastdecode.config.base import check, read_yaml
+from fastdecode.config.models import Model
 from fastdecode.config.papers import Artifact, Paper, choose, references
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.read import Configuration
 from fastdecode.config.resampled import resampled
 from fastdecode.errors import UserError
 

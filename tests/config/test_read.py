@@ -1,15 +1,8 @@
 from pathlib import Path
 
-import pytest
-
-from fastdecode.config.read import Architecture, Model
+from fastdecode.config.models import Architecture, Model
 from fastdecode.config.timed import timed
-from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
-
-
-def test_the_folder_of_a_model_is_its_name() -> None:
-    model = Model("toy", "raw", "big", 3)
-    assert (model.folder, model.entry) == (Path("toy/raw/big/seed3"), "raw/big")
+from tests.config.conftest import DEFINITIONS, fault, over, read, write
 
 
 def test_selected_models_come_in_the_order_of_the_run(folder: Path) -> None:
@@ -98,10 +91,6 @@ def test_sizes_follow_the_role_on_the_dataset(folder: Path) -> None:
     assert config.architecture("talks", "curious").layers == "6-6"
 
 
-def test_downloads_are_read(folder: Path) -> None:
-    assert str(read(folder).downloads["d/a.gz"].url) == "http://a/b"
-
-
 # Training settings: family < preset < dataset < family on the dataset < system < run
 
 
@@ -124,61 +113,6 @@ def test_null_takes_a_setting_back(folder: Path) -> None:
     assert config.training("talks.8k", "teacher").max_epochs is None
 
 
-@pytest.mark.parametrize("file", ["presets.yaml", "datasets/talks.8k.yaml", "systems/left.yaml"])
-def test_a_file_that_is_no_mapping_is_named(folder: Path, file: str) -> None:
-    write(folder, {file: ["tiny"]})
-    message = fault(folder)
-    assert f"{file}: expected keys and values, found ['tiny']" in message
-
-
-# Rows of one's own
-
-
-def test_rows_of_ones_own_are_added_and_override(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    write(
-        own,
-        {
-            "presets.yaml": {"tiny": {"ffn": 48}, "mine": DEFINITIONS["presets.yaml"]["tiny"]},
-            "datasets/mine.yaml": DEFINITIONS["datasets/talks.8k.yaml"]
-            | {"roles": {"base": "mine"}},
-            "systems/left.yaml": {
-                "training": {"adam_eps": 0.5},
-                "systems": {"student": {"layers": "9-9"}, "new": {}},
-            },
-        },
-    )
-    config = read(
-        folder, definitions=str(own), datasets=["talks.8k"], systems=["raw/new"] + RUN["systems"]
-    )
-    assert config.architecture("talks.8k", "new") == Architecture(16, 48, 2, 2, 1)
-    assert config.architecture("talks.8k", "student").layers == "9-9"
-    assert config.systems["teacher"].role == "big"  # the others stay
-    assert config.training("talks.8k", "student").adam_eps == 0.5
-    assert config.training("talks.8k", "student").label_smoothing == 0.0
-
-
-def test_a_dataset_of_ones_own_replaces_the_whole_row(folder: Path, tmp_path: Path) -> None:
-    row = {"corpus": "talks", "bpe": {"merges": 5}, "roles": {"base": "tiny", "big": "tiny"}}
-    write(tmp_path / "own", {"datasets/talks.8k.yaml": row | {"training": {"max_updates": 1}}})
-    config = read(folder, definitions=str(tmp_path / "own"))
-    assert config.datasets["talks.8k"].bpe.merges == 5
-    assert config.datasets["talks.8k"].tests == ("test",)
-    assert config.training("talks.8k", "teacher").max_epochs is None
-
-
-def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> None:
-    write(tmp_path / "own", {"systems/mine.yaml": DEFINITIONS["systems/other.yaml"]})
-    message = fault(folder, definitions=str(tmp_path / "own"))
-    assert 'systems/other.yaml: the name "curious" is taken' in message
-
-
-def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) -> None:
-    write(tmp_path / "own", {"system/left.yaml": {"systems": {"new": {}}}, "notes/x.yaml": {}})
-    message = fault(folder, definitions=str(tmp_path / "own"))
-    assert message.endswith('own/system: nothing is read from there; did you mean "systems"?')
-
-
 # Untrained systems
 
 
@@ -197,14 +131,3 @@ def test_a_run_may_have_roles_of_its_own(folder: Path) -> None:
     assert config.architecture("talks.8k", "student").width == 32
     assert config.preset("talks.8k", "teacher") == "large"  # the dataset's
     assert 'roles.base: there is no "larg"; did you mean' in fault(folder, roles={"base": "larg"})
-
-
-def test_one_artifact_of_a_paper(folder: Path) -> None:
-    table = {"title": "a table", "kind": "table", "function": "artifacts.rows"}
-    paper = {"title": "P", "authors": ["A"], "year": 2000}
-    numbers = ("table1", "table2", "table3")
-    write(folder, {"papers/p.yaml": paper | {"artifacts": dict.fromkeys(numbers, table)}})
-    assert list(read(folder, papers=["p"]).papers["p"].artifacts) == list(numbers)
-    chosen = read(folder, papers=["p.table3", "p.table1"]).papers["p"]
-    assert list(chosen.artifacts) == ["table3", "table1"]
-    assert 'papers: p.table: there is no "table"' in fault(folder, papers=["p.table"])

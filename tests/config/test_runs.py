@@ -10,8 +10,9 @@ import yaml
 
 from fastdecode.config.artifacts import entries
 from fastdecode.config.base import merge
+from fastdecode.config.models import Architecture, Model
 from fastdecode.config.papers import NO_METRICS
-from fastdecode.config.read import Architecture, Configuration, Model
+from fastdecode.config.read import Configuration
 
 CONFIG = Path(__file__).parents[2] / "config"
 DEFAULT = yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8"))

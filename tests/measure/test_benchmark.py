@@ -159,7 +159,7 @@ def test_batches_stand_over_single_sentences() -> None:
 
 
 def test_models_differ_with_their_seed_and_nothing_else() -> None:
-    from fastdecode.config.read import Architecture
+    from fastdecode.config.models import Architecture
     from fastdecode.measure.untrained import untrained_system
 
     shape = Architecture(16, 32, 2, 2, 1)

@@ -10,7 +10,7 @@ from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from torch.distributed.run import get_args_parser
 
 import fastdecode
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
 from fastdecode.train.command import (
     environment,

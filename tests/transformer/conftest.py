@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.measure.untrained import untrained_system
 
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

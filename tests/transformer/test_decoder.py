@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.transformer.decoder import Decoder, Memory

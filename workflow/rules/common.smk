@@ -4,7 +4,8 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from fastdecode.config.read import Configuration, Model
+from fastdecode.config.models import Model
+from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, UNTRAINED
 from fastdecode.errors import UserError
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.families.template.model import BlindModel
 from fastdecode.measure.untrained import untrained_system

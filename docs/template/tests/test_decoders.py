@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.template.naive import translate

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.families.aggressive import untrained
 from fastdecode.families.aggressive.untrained import ACCEPTED, K, build, decoders

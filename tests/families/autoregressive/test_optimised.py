@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.limits import Lengths

@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.model import FoldedModel

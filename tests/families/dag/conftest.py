@@ -12,7 +12,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.families.dag.graph import Graph, Shortlist
 from fastdecode.families.dag.links import later, log_softmax

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row

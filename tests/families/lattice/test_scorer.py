@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.families.lattice import attention, optimised
 from fastdecode.families.lattice.model import LatticeModel, block_mask, block_starts
 from fastdecode.families.lattice.optimised import OptimisedScorer

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.counts import OFFSETS
 from fastdecode.families.lattice.tables import KEPT, open_tables

@@ -9,7 +9,7 @@ import pytest
 import torch
 from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.rows import System as Row

@@ -8,7 +8,7 @@ import torch
 from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
 from torch import Tensor
 
-from fastdecode.config.read import Architecture
+from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.framing import source_slots

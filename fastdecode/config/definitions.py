@@ -1,0 +1,94 @@
+"""The rows that runs choose from: systems, decoders, presets, and files of one row each."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastdecode.config.base import Row, check, merge, nearest, read_yaml
+from fastdecode.config.checks import FOLDERS
+from fastdecode.config.corpora import Download
+from fastdecode.config.rows import RAW, UNTRAINED, DecoderRow, Ensemble, Family, Preset, System
+from fastdecode.errors import UserError
+from fastdecode.families import decoder_row, system_row
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+class Definitions:
+    """Every family's rows and all presets, validated; rows that have files of their own on demand.
+
+    Raises UserError, while it is built, on the first row that is not sound, or whose name is taken.
+    """
+
+    def __init__(self, folders: Sequence[Path]):
+        """Read the rows below `folders`; of two of one name the later folder's wins, key by key."""
+        self._folders = folders
+        self._read_families()
+        self.recipes = tuple(self.systems)  # of what is trained
+        self.systems |= {  # an ensemble is as its models are, in size and in who decodes it
+            name: self.systems[ensemble.system]
+            for name, ensemble in self.ensembles.items()
+            if ensemble.system in self.recipes
+        }
+        for name, ensemble in self.ensembles.items():  # it may stand in another family's file
+            self.family_of[name] = self.family_of.get(ensemble.system, self.family_of[name])
+        self.presets = {
+            name: check(Preset, row, f"presets.yaml, {name}")
+            for name, row in self._table("presets.yaml").items()
+        }
+
+    def _table(self, name: str) -> dict[str, Any]:
+        """Read one YAML table from every folder of definitions, later folders first in rank."""
+        files = [folder / name for folder in self._folders if (folder / name).is_file()]
+        tables = [read_yaml(file) or {} for file in files]
+        for file, table in zip(files, tables, strict=True):
+            if not isinstance(table, Mapping):
+                raise UserError(f"{file}: expected keys and values, found {table!r}")
+        return merge(*tables)
+
+    def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
+        """Read the row `name`, a file of its own."""
+        files = {
+            f.stem: f for base in self._folders for f in sorted((base / folder).glob("*.yaml"))
+        }
+        if name not in files:
+            raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
+        return check(model, read_yaml(files[name]), f"{folder}/{name}.yaml")
+
+    def _read_families(self) -> None:
+        """Read every family's systems, ensembles and decoders; no name may stand twice."""
+        self.families: dict[str, Family] = {}
+        self.systems: dict[str, System] = {}
+        self.ensembles: dict[str, Ensemble] = {}
+        self.decoders: dict[str, DecoderRow] = {}
+        self.family_of: dict[str, str] = {}
+        names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
+        for name in sorted(names):
+            family = check(Family, self._table(f"systems/{name}"), f"systems/{name}")
+            stem = name.removesuffix(".yaml")
+            self.families[stem] = family
+            new = [*family.systems, *family.ensembles, *family.decoders]
+            for row in new:
+                if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
+                    raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
+                self.family_of[row] = stem
+            if family.systems:
+                kind = system_row(stem)
+                self.systems |= {
+                    key: check(kind, row, f"systems/{name}: systems.{key}")
+                    for key, row in family.systems.items()
+                }
+            self.ensembles |= family.ensembles
+            if family.decoders:
+                row_class = decoder_row(stem)
+                self.decoders |= {
+                    key: check(row_class, row, f"systems/{name}: decoders.{key}")
+                    for key, row in family.decoders.items()
+                }
+
+    @cached_property
+    def downloads(self) -> dict[str, Download]:
+        """Every file that a corpus may be made from."""
+        table = self._table("downloads.yaml")
+        return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from fastdecode.config.models import Architecture
+from tests.config.conftest import DEFINITIONS, RUN, fault, read, write
+
+
+def test_downloads_are_read(folder: Path) -> None:
+    assert str(read(folder).downloads["d/a.gz"].url) == "http://a/b"
+
+
+@pytest.mark.parametrize("file", ["presets.yaml", "datasets/talks.8k.yaml", "systems/left.yaml"])
+def test_a_file_that_is_no_mapping_is_named(folder: Path, file: str) -> None:
+    write(folder, {file: ["tiny"]})
+    message = fault(folder)
+    assert f"{file}: expected keys and values, found ['tiny']" in message
+
+
+def test_rows_of_ones_own_are_added_and_override(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    write(
+        own,
+        {
+            "presets.yaml": {"tiny": {"ffn": 48}, "mine": DEFINITIONS["presets.yaml"]["tiny"]},
+            "datasets/mine.yaml": DEFINITIONS["datasets/talks.8k.yaml"]
+            | {"roles": {"base": "mine"}},
+            "systems/left.yaml": {
+                "training": {"adam_eps": 0.5},
+                "systems": {"student": {"layers": "9-9"}, "new": {}},
+            },
+        },
+    )
+    config = read(
+        folder, definitions=str(own), datasets=["talks.8k"], systems=["raw/new"] + RUN["systems"]
+    )
+    assert config.architecture("talks.8k", "new") == Architecture(16, 48, 2, 2, 1)
+    assert config.architecture("talks.8k", "student").layers == "9-9"
+    assert config.systems["teacher"].role == "big"  # the others stay
+    assert config.training("talks.8k", "student").adam_eps == 0.5
+    assert config.training("talks.8k", "student").label_smoothing == 0.0
+
+
+def test_a_dataset_of_ones_own_replaces_the_whole_row(folder: Path, tmp_path: Path) -> None:
+    row = {"corpus": "talks", "bpe": {"merges": 5}, "roles": {"base": "tiny", "big": "tiny"}}
+    write(tmp_path / "own", {"datasets/talks.8k.yaml": row | {"training": {"max_updates": 1}}})
+    config = read(folder, definitions=str(tmp_path / "own"))
+    assert config.datasets["talks.8k"].bpe.merges == 5
+    assert config.datasets["talks.8k"].tests == ("test",)
+    assert config.training("talks.8k", "teacher").max_epochs is None
+
+
+def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "own", {"systems/mine.yaml": DEFINITIONS["systems/other.yaml"]})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert 'systems/other.yaml: the name "curious" is taken' in message
+
+
+def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "own", {"system/left.yaml": {"systems": {"new": {}}}, "notes/x.yaml": {}})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert message.endswith('own/system: nothing is read from there; did you mean "systems"?')
+
+
+def test_one_artifact_of_a_paper(folder: Path) -> None:
+    table = {"title": "a table", "kind": "table", "function": "artifacts.rows"}
+    paper = {"title": "P", "authors": ["A"], "year": 2000}
+    numbers = ("table1", "table2", "table3")
+    write(folder, {"papers/p.yaml": paper | {"artifacts": dict.fromkeys(numbers, table)}})
+    assert list(read(folder, papers=["p"]).papers["p"].artifacts) == list(numbers)
+    chosen = read(folder, papers=["p.table3", "p.table1"]).papers["p"]
+    assert list(chosen.artifacts) == ["table3", "table1"]
+    assert 'papers: p.table: there is no "table"' in fault(folder, papers=["p.table"])
