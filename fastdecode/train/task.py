@@ -49,6 +49,13 @@ class DecodesItself:
         self._decoder = None
         super().begin_valid_epoch(epoch, model)  # type: ignore[misc]
 
+    def train_step(self, *arguments: Any, **named: Any) -> Any:
+        """See fairseq's translation: its non-autoregressive tasks do not tell the model the update.
+
+        What a training draws, and how much it shows of a target, goes by that.
+        """
+        return TranslationTask.train_step(self, *arguments, **named)
+
     def valid_step(self, sample: dict[str, Any], model: Any, criterion: Any) -> Any:
         """Return fairseq's loss with BLEU, which its non-autoregressive tasks leave out."""
         return TranslationTask.valid_step(self, sample, model, criterion)

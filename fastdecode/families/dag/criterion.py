@@ -71,6 +71,7 @@ class GraphLoss(FairseqCriterion):  # type: ignore[misc]
             "loss": loss.detach(),
             "nll_loss": losses.detach().sum(),
             "ntokens": sample["ntokens"],
+            "feasible_tokens": int(lengths.sum()),
             "nsentences": len(targets),
             "sample_size": len(lengths),
             "infeasible": len(targets) - len(lengths),
@@ -97,7 +98,7 @@ class GraphLoss(FairseqCriterion):  # type: ignore[misc]
     def reduce_metrics(logging_outputs: list[dict[str, Any]]) -> None:
         """Log means, in bits as fairseq does, and what was left out or recomputed."""
         total = {key: sum(log[key] for log in logging_outputs) for key in logging_outputs[0]}
-        sentences, tokens = max(1, total["sample_size"]), total["ntokens"]
+        sentences, tokens = max(1, total["sample_size"]), max(1, total["feasible_tokens"])
         metrics.log_scalar("loss", total["loss"] / sentences / math.log(2), sentences, round=3)
         metrics.log_scalar("nll_loss", total["nll_loss"] / tokens / math.log(2), tokens, round=3)
         for name in COUNTED:

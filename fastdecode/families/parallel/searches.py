@@ -44,10 +44,13 @@ class Lengths:
     most: int  # slots, with the frame
 
     def __call__(self, encoded: Any) -> Tensor:
-        """Return the lengths to try, with the frame, nearest to the predicted one: (B, C)."""
-        predicted = self.network.lengths(encoded)
+        """Return the lengths to try, with the frame, nearest to the predicted one: (B, C).
+
+        No word at all is tried where just that is predicted: a mean over no words is above all.
+        """
+        predicted = self.network.lengths(encoded)[:, None].clamp(min=FRAME)
         around = torch.arange(self.tried, device=predicted.device) - self.tried // 2
-        return (predicted[:, None] + around).clamp(FRAME, self.most)
+        return (predicted + around).clamp(max=self.most).maximum(predicted.clamp(max=FRAME + 1))
 
 
 @dataclass(frozen=True)

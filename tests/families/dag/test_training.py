@@ -250,6 +250,34 @@ def test_a_target_longer_than_its_graph_is_counted_and_left_out(task: GraphTask)
     assert expected.item() > 0
 
 
+@pytest.mark.parametrize("glancing", ["adaptive", "uniform"])
+def test_what_is_shown_changes_with_every_update(
+    task: GraphTask, glancing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = learner()
+    seen: list[Any] = []
+    model.decoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    ratios: list[int] = []
+
+    def ratio(update: int) -> float:
+        ratios.append(update)
+        return 0.5
+
+    monkeypatch.setattr(task, "glancing_ratio", ratio)
+    criterion, batch = loss_of(task, glancing=glancing), batch_of(task, list(range(12)))
+    optimizer = SimpleNamespace(backward=lambda loss: None)
+    shown = {}
+    for update in (0, 1, 7, 0):
+        seen.clear()
+        with torch.random.fork_rng():
+            torch.manual_seed(1)  # the encoder's dropout, that nothing else makes a difference
+            task.train_step(batch, model, criterion, optimizer, update)
+        before = shown.setdefault(update, seen[-1])
+        assert torch.equal(before, seen[-1])  # as it was
+    assert not torch.equal(shown[0], shown[1]) and not torch.equal(shown[1], shown[7])
+    assert ratios == ([0, 1, 7, 0] if glancing == "adaptive" else [])
+
+
 def test_the_second_pass_sees_what_is_shown(task: GraphTask) -> None:
     model = learner()
     seen: list[Any] = []
