@@ -77,11 +77,11 @@ class WholeSentences:
     """A drafter that translates a sentence once and proposes the rest of that from any place on."""
 
     longest = 1 << 30  # a place without a word proposes nothing
+    bytes_per_pass = 0  # what it reads, it reads once a sentence
 
     def __init__(self, decoder: "Decoder", words: Dictionary, device: str):
         """Draft with `decoder`, whose tokens are `words`."""
         self._decoder, self._words, self._device = decoder, words, device
-        self.bytes_per_pass = decoder.bytes_per_pass
 
     def begin(self, batch: Batch, encoded: Any = None) -> "Sentences":
         """See Drafter: the sentences are translated here."""

@@ -58,6 +58,11 @@ class DrafterCriterion(SeededCriterion):
         blocks = blocks_after(targets, lengths, int(lengths.max()), k, pad, unk)
         return blocks, targets_after(targets, lengths, k, pad)
 
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: list[dict[str, Any]]) -> None:
+        """See fairseq, which takes the mean of `nll_loss` over all tokens: here it is of slots."""
+        super().reduce_metrics([{**log, "ntokens": log["sample_size"]} for log in logging_outputs])
+
     def _loss(self, logits: Tensor, targets: Tensor, sample: dict[str, Any], reduce: bool) -> Any:
         loss, nll_loss = smoothed(self, logits, targets, reduce)
         size = int((targets != self.padding_idx).sum())
@@ -72,7 +77,7 @@ class BlockwiseCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[mi
     """
 
     def forward(self, model: Any, sample: dict[str, Any], reduce: bool = True) -> Any:
-        """See fairseq. The loss that validation reports is the first head's."""
+        """See fairseq. `nll_loss` is the first head's."""
         targets = sample["target"]  # (B, T)
         size = int(sample["ntokens"])
         losses = []

@@ -125,8 +125,13 @@ class BlockDecoder(TransformerDecoder):  # type: ignore[misc]
         source_padding = masks[0] if masks and bool(masks[0].any()) else None
         padding = blocks.tokens == self.padding_idx  # (B, W)
         own_padding = padding if bool(padding.any()) else None
-        anything = padding.new_full((1, padding.shape[1]), self.padding_idx + 1, dtype=torch.long)
-        positions = self.embed_positions(anything)  # (1, W, d), counted from 0
+        width = padding.shape[1]
+        known = min(
+            width, int(self.embed_positions.max_positions)
+        )  # a block may reach over the end
+        anything = padding.new_full((1, known), self.padding_idx + 1, dtype=torch.long)
+        places = torch.arange(width, device=padding.device).clamp(max=known - 1)
+        positions = self.embed_positions(anything)[:, places]  # (1, W, d), counted from 0
         copied = self.copy(positions, embedded, placed, source_padding)
         x = self.embed_scale * self.embed_tokens(blocks.tokens)
         x = copied.where(blocks.blank[..., None], x).transpose(0, 1)  # (W, B, d)

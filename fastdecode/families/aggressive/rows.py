@@ -158,9 +158,11 @@ class Decoder(DecoderRow):
             raise ValueError(str(error)) from None
 
     def repeats(self, system: AnySystem) -> tuple[str, dict[str, object]] | None:
-        """Strict verification writes what the verifier writes greedily (section 3.2)."""
-        strict = self.beta == 1 or self.tau == 0
-        if not (self.mode == "verify" and strict and self.companions(system)):
+        """Strict verification writes what the verifier writes greedily (section 3.2).
+
+        With τ = 0 alone a tie may be taken for the likeliest word.
+        """
+        if not (self.mode == "verify" and self.beta == 1 and self.companions(system)):
             return None
         limits = {key: getattr(self, key) for key in ("max_len_a", "max_len_b", "min_len")}
         return self.companions(system)[0], {"beam": 1, **limits}

@@ -1,6 +1,7 @@
 """What the drafter's and the blockwise model's outputs depend on, and what they learn."""
 
 import json
+import math
 from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+from fairseq.logging import metrics
+from fairseq.modules import LearnedPositionalEmbedding
 from torch import Tensor
 
 from fastdecode.decode import System
@@ -47,6 +50,19 @@ def fill(model: Any, rows: list[int], lengths: list[int], tokens: Tensor = TARGE
     blocks = blocks_after(tokens[rows], known, max(lengths), model.decoder.block, PAD, UNK)
     logits: Tensor = model(source, (source != PAD).sum(1), blocks)
     return logits
+
+
+def test_a_block_may_reach_over_the_last_position() -> None:
+    (model,) = untrained_drafter(untrained(), decoder_learned_pos=True).models
+    most = int(model.max_decoder_positions())
+    prefix = TARGET[:1, :1].repeat(1, most)
+    cut = fill(model, [0], [most - 2], prefix)
+    weights = model.decoder.embed_positions.weight
+    longer = LearnedPositionalEmbedding(len(weights) + 2, weights.shape[1], PAD).double()
+    with torch.no_grad():  # further slots have the last position
+        longer.weight.copy_(weights[torch.arange(len(weights) + 2).clamp(max=len(weights) - 1)])
+    model.decoder.embed_positions = longer
+    assert torch.allclose(fill(model, [0], [most - 2], prefix), cut)
 
 
 def test_a_slot_depends_on_prefix_and_source_alone(drafter: Any) -> None:
@@ -153,6 +169,10 @@ def test_the_loss_is_that_of_the_slots_that_hold_a_word() -> None:
     expected = float(nll * (0.9 - 0.1 / (logits.shape[-1] - 1)) + smooth)
     assert float(value) == pytest.approx(expected, rel=1e-5)
     assert float(loss(model, SAMPLE)[0]) == float(value)  # validation draws nothing anew
+    with metrics.aggregate() as logged:
+        loss.reduce_metrics([log])
+    assert logged["nll_loss"].avg == pytest.approx(float(nll / size) / math.log(2), abs=1e-3)
+    assert log["ntokens"] == 9 > size  # fairseq counts them for its speed
 
 
 def test_draws_are_of_the_update_and_the_sentence_alone() -> None:

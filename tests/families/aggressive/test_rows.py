@@ -51,7 +51,8 @@ def test_who_is_needed_to_train_and_to_decode() -> None:
 def test_strict_verification_repeats_greedy_search() -> None:
     limits = {"max_len_a": 1.2, "max_len_b": 10, "min_len": 1}
     greedy = ("transformer", {"beam": 1, **limits})
-    assert Decoder(beta=1).repeats(GAD) == Decoder(beta=5, tau=0.0).repeats(GAD) == greedy
+    assert Decoder(beta=1).repeats(GAD) == greedy
+    assert Decoder(beta=5, tau=0.0).repeats(GAD) is None  # a tie may be taken for the best
     assert Decoder(beta=3, tau=1.0).repeats(GAD) is None
     assert Decoder(mode="draft").repeats(GAD) is None
     assert Decoder(mode="blockwise").repeats(BLOCKWISE) is None

@@ -13,7 +13,8 @@ from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.framing import source_slots
 from fastdecode.families.parallel.naive import Answer, naive_mask_predict
-from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.families.parallel.searches import Lengths
+from fastdecode.framing import FRAME, blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from tests.families.parallel.conftest import untrained
 
@@ -141,11 +142,39 @@ def test_mask_predict_does_what_its_naive_twin_does(ragged: Sentences, iteration
             chosen = [system.target[i] for i in best.indices.tolist()]
             return list(zip(chosen, best.values.tolist(), strict=True))
 
-        lengths = [max(0, predicted + around) for around in (-1, 0, 1)]
+        lengths = [max(min(predicted, 1), predicted + around) for around in (-1, 0, 1)]
         tried = [naive_mask_predict(fill, length, iterations, "<unk>") for length in lengths]
         words, score = max(tried, key=lambda found: found[1])
         assert translation.tokens == words
         assert translation.score == pytest.approx(score, abs=1e-5)
+
+
+class Predicts:
+    """A network that predicts lengths, and is sure of nothing but the frame."""
+
+    def __init__(self, lengths: list[int]):
+        self._lengths = torch.tensor(lengths) + FRAME
+
+    def lengths(self, encoded: Any) -> Tensor:
+        return self._lengths
+
+
+@pytest.mark.parametrize(
+    ("predicted", "tried"),
+    [
+        (0, [0, 0, 0, 1, 2]),
+        (1, [1, 1, 1, 2, 3]),
+        (2, [1, 1, 2, 3, 4]),
+        (9, [7, 8, 9, 10, 11]),
+        (11, [9, 10, 11, 12, 12]),
+    ],
+)
+def test_no_word_at_all_is_tried_only_where_it_is_predicted(
+    predicted: int, tried: list[int]
+) -> None:
+    network: Any = Predicts([predicted, 5])
+    found = Lengths(network, tried=5, most=12 + FRAME)(None)
+    assert (found - FRAME).tolist() == [tried, [3, 4, 5, 6, 7]]
 
 
 # CTC
