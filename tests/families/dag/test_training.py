@@ -1,6 +1,7 @@
 """What is trained, on what, and how it is validated."""
 
 import csv
+import math
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 import torch
 from fairseq import checkpoint_utils
 from fairseq.criterions import FairseqCriterion
+from fairseq.logging import metrics
 
 from fastdecode.decode import load_system
 from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
@@ -242,6 +244,10 @@ def test_a_target_longer_than_its_graph_is_counted_and_left_out(task: GraphTask)
     for glancing in ("none", "adaptive", "uniform"):
         found, count, log = loss_of(task, glancing=glancing)(model, {**batch, "target": long})
         assert (count, log["infeasible"], log["sample_size"]) == (2, 1, 2)
+        with metrics.aggregate() as logged:
+            GraphLoss.reduce_metrics([log])
+        bits = float(log["nll_loss"]) / int((batch["target"][:2] != PAD).sum()) / math.log(2)
+        assert logged["nll_loss"].avg == pytest.approx(bits, abs=1e-3)  # of what has a path
         assert found.isfinite()
         found.backward()
     none, count, log = loss_of(task)(model, {**batch, "target": long.clamp(min=5)})
