@@ -115,7 +115,7 @@ class Configuration(Definitions):
 
     def left_out(self) -> list[str]:
         """Return the systems that the run has in no row of its tables."""
-        chosen = {entry.split("/")[1] for entry in self.run.systems}
+        chosen = {pair(entry)[1] for entry in self.run.systems}
         return [name for name in self.recipes if name not in chosen]
 
     def teachers(self, dataset: str, target: str) -> list[Model]:
@@ -163,7 +163,7 @@ class Configuration(Definitions):
     def decoders_of(self, entry: str) -> list[str]:
         """Return the decoders of the run for `entry`, target/system, that fit it."""
         if entry not in self._decoders_of:  # asked for every file of a run
-            _, system = entry.split("/")
+            _, system = pair(entry)
             fitting = [name for name in self.run.decoders_for(entry) if self.fits(name, system)]
             self._decoders_of[entry] = fitting
         return self._decoders_of[entry]

@@ -126,9 +126,7 @@ class BlockDecoder(TransformerDecoder):  # type: ignore[misc]
         padding = blocks.tokens == self.padding_idx  # (B, W)
         own_padding = padding if bool(padding.any()) else None
         width = padding.shape[1]
-        known = min(
-            width, int(self.embed_positions.max_positions)
-        )  # a block may reach over the end
+        known = min(width, int(self.embed_positions.max_positions))  # a block may reach over it
         anything = padding.new_full((1, known), self.padding_idx + 1, dtype=torch.long)
         places = torch.arange(width, device=padding.device).clamp(max=known - 1)
         positions = self.embed_positions(anything)[:, places]  # (1, W, d), counted from 0
