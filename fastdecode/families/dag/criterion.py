@@ -16,7 +16,7 @@ from omegaconf import II
 from torch import Tensor
 
 from fastdecode.families.dag.glance import Glance
-from fastdecode.families.dag.paths import best_path, log_likelihood, score_path, token_scores
+from fastdecode.families.dag.paths import best_path, log_likelihood, score_path
 from fastdecode.families.dag.training import CRITERION
 
 COUNTED = ("infeasible", "recomputed")
@@ -57,8 +57,7 @@ class GraphLoss(FairseqCriterion):  # type: ignore[misc]
             uniform = self._cfg.glancing == "uniform"
             ratio = None if uniform else self.task.glancing_ratio(update)
             glance = Glance(targets, lengths, sample["id"], self._cfg.seed, update, ratio)
-        logits, links, sizes = model(inputs["src_tokens"], inputs["src_lengths"], glance)
-        tokens = token_scores(logits, targets)
+        tokens, links, sizes = model(inputs["src_tokens"], inputs["src_lengths"], targets, glance)
         if glance and self._cfg.fix_revealed:
             tokens = glance.fix(tokens)
         feasible = lengths <= sizes

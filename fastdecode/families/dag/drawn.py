@@ -18,8 +18,9 @@ from fastdecode.families.dag.graph import Graph, Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.naive import prefix_sums
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
-from fastdecode.families.dag.paths import best_path, posteriors, token_scores
+from fastdecode.families.dag.paths import best_path, posteriors
 from fastdecode.families.dag.shape import main_edges, passing
+from fastdecode.families.dag.tokens import token_scores
 from fastdecode.families.dag.walk import successors
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
@@ -84,13 +85,16 @@ def assignment(system: "System", split: Split) -> dict[str, Any]:
     glance = Glance(targets, lengths, ids, seed=1, update=0, ratio=RATIO)
     with torch.no_grad():
         logits, links = found.read(found.blanks)
-        shown = glance.look(logits, links, found.sizes, found.blanks)
+        tokens = token_scores(logits, targets)  # (1, M, L)
+        likeliest = logits.argmax(-1)
+        shown = glance.look(
+            tokens, links, found.sizes, found.blanks, lambda path: likeliest.gather(1, path)
+        )
         again, again_links = found.read(shown)
-    tokens = token_scores(logits, targets)  # (1, M, L)
     sums = prefix_sums(tokens.double(), links.double())[0]  # (M, L)
     total = float(sums[-1, -1])
     on_path = glance.path[0]  # (M)
-    best = logits[0].argmax(-1)[on_path]
+    best = likeliest[0, on_path]
     return {
         "definition": "forward: log f(i, u) of equation 14, null where nothing is summed; loss: "
         "-log f(M, L); posteriors: weight of the paths on which vertex u holds token i (equation "

@@ -4,13 +4,14 @@ A first pass over blank vertices assigns the target's tokens to vertices: those 
 path. Some of them are then put into the input of the second pass, which is the one that learns.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.families.dag.paths import best_path
 from fastdecode.glancing import dropout_of, reveal, to_reveal
 from fastdecode.train.draws import keyed_uniforms
 
@@ -40,21 +41,27 @@ class Glance:
         """Return what both passes run in, so that they drop the same units."""
         return dropout_of(self.ids, self.seed, self.update)
 
-    def look(self, logits: Tensor, links: Tensor, sizes: Tensor, vertices: Tensor) -> Tensor:
+    def look(
+        self,
+        scores: Tensor,
+        links: Tensor,
+        sizes: Tensor,
+        vertices: Tensor,
+        predict: Callable[[Tensor], Tensor],
+    ) -> Tensor:
         """Return the second pass's input (B, L): the first one's `vertices` and what is shown.
 
-        `logits` (B, L, V) and `links` (B, L, L) of graphs of `sizes` (B) are from the first pass.
-        Of a target that is longer than its graph, nothing is shown.
+        `scores` (B, M, L) of the targets' tokens and `links` (B, L, L) of graphs of `sizes` (B) are
+        from the first pass, as is what `predict` returns: the likeliest tokens at the vertices of a
+        path (B, M). Of a target that is longer than its graph, nothing is shown.
         """
-        scores = token_scores(logits, self.targets)
         self.path = best_path(scores, links, self.lengths.minimum(sizes), sizes)
         there = torch.arange(self.targets.shape[1], device=sizes.device) < self.lengths[:, None]
         if self.ratio is None:
             shares = keyed_uniforms(self.ids, 1, self.seed ^ SALT, self.update)[:, 0]
             counts = (self.lengths * shares + 0.5).long()
         else:
-            predicted = logits.argmax(-1).gather(1, self.path)
-            wrong = ((predicted != self.targets) & there).sum(1)
+            wrong = ((predict(self.path) != self.targets) & there).sum(1)
             counts = to_reveal(wrong, self.ratio, plus=0.5)
         counts = counts * (self.lengths <= sizes)
         self.shown = reveal(counts, there, self.ids, self.seed, self.update)

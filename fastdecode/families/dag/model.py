@@ -5,6 +5,7 @@ distribution over tokens (equation 3) and one over the vertices behind it (equat
 """
 
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import GatedLinks, Links
+from fastdecode.families.dag.tokens import scores_in_blocks
 from fastdecode.families.dag.training import ARCHITECTURE
 from fastdecode.framing import blank_slots
 from fastdecode.train.updates import KnowsUpdates
@@ -50,11 +52,16 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         return GraphDecoder(args, tgt_dict, embed_tokens)
 
     def forward(
-        self, src_tokens: Tensor, src_lengths: Tensor, glance: Glance | None = None
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        targets: Tensor,
+        glance: Glance | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return logits (B, L, V), links (B, L, L) and sizes (B) of the graphs of some sources.
+        """Return what the graphs of some sources say of `targets` (B, M).
 
-        With a `glance` the decoder runs twice: what the first pass, without gradient, says of blank
+        That is the scores of their tokens (B, M, L), the links (B, L, L) and the sizes (B). With a
+        `glance` the decoder runs twice: what the first pass, without gradient, says of blank
         vertices decides what the second one sees of the target.
         """
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
@@ -62,11 +69,13 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         vertices = blank_slots(sizes, self.decoder.dictionary)
         if glance:
             with torch.no_grad(), glance.dropout():
-                logits, links = self.decoder(vertices, encoded, sizes)
-            vertices = glance.look(logits, links, sizes, vertices)
-            del logits, links  # before the second ones are made
+                states, links = self.decoder(vertices, encoded, sizes, features_only=True)
+                scores = self.decoder.scores(states, targets)
+                predict = partial(self.decoder.likeliest, states)
+                vertices = glance.look(scores, links, sizes, vertices, predict)
         with glance.dropout() if glance else nullcontext():
-            return *self.decoder(vertices, encoded, sizes), sizes
+            states, links = self.decoder(vertices, encoded, sizes, features_only=True)
+            return self.decoder.scores(states, targets), links, sizes
 
 
 class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
@@ -97,12 +106,31 @@ class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
         """Return the sizes (B) of the graphs of sources of `lengths` (B), with their frame."""
         return graph_sizes(lengths, self.factor, int(self.max_positions()))
 
-    def forward(self, vertices: Tensor, encoder_out: Any, sizes: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits (B, L, V) and links (B, L, L) for the input `vertices` (B, L)."""
+    def forward(
+        self, vertices: Tensor, encoder_out: Any, sizes: Tensor, features_only: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Return logits (B, L, V) and links (B, L, L) for the input `vertices` (B, L).
+
+        In place of logits with `features_only` the states (B, L, d) that they are made of.
+        """
         states, _ = self.extract_features(
             vertices, encoder_out, full_context_alignment=True, alignment_layer=-1
         )
-        return self.output_layer(states), self.links(states, sizes)
+        links = self.links(states, sizes)
+        return states if features_only else self.output_layer(states), links
+
+    def scores(self, states: Tensor, targets: Tensor) -> Tensor:
+        """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `states` (B, L, d).
+
+        In single precision, as links are.
+        """
+        return scores_in_blocks(states, self.output_projection.weight, targets).float()
+
+    def likeliest(self, states: Tensor, path: Tensor) -> Tensor:
+        """Return the likeliest token of each vertex of a `path` (B, M), from `states` (B, L, d)."""
+        rows = torch.arange(len(path), device=path.device)[:, None]
+        tokens: Tensor = self.output_layer(states[rows, path]).argmax(-1)
+        return tokens
 
 
 def _as_bert(args: Any) -> bool:

@@ -27,13 +27,6 @@ LEAST = 1e-18  # of scales: below it the products of two of them may leave singl
 TOLERANCE = 1e-4  # of a sum's relative difference between the steps that it is read at
 
 
-def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
-    wanted = targets[:, None].expand(-1, logits.shape[1], -1)  # (B, L, M)
-    scores = logits.gather(2, wanted).float() - logits.float().logsumexp(-1, keepdim=True)
-    return scores.transpose(1, 2)
-
-
 def log_likelihood(
     tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor, sums: Sums | None = None
 ) -> tuple[Tensor, Tensor]:

@@ -13,8 +13,9 @@ from fastdecode.decode import batches, decode_all
 from fastdecode.families.dag.drawn import assignment, graphs
 from fastdecode.families.dag.graph import Shortlist
 from fastdecode.families.dag.model import GraphModel
-from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.families.dag.paths import best_path
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
+from fastdecode.families.dag.tokens import token_scores
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.samples import SEED, TOP_P, sampled

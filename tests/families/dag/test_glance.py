@@ -6,7 +6,8 @@ from torch import Tensor
 
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import later, log_softmax
-from fastdecode.families.dag.paths import best_path, log_likelihood, token_scores
+from fastdecode.families.dag.paths import best_path, log_likelihood
+from fastdecode.families.dag.tokens import token_scores
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK
 
 SIZES = torch.tensor([9, 12, 4])
@@ -30,7 +31,11 @@ def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def look(ratio: float | None, update: int = 3, rows: slice = slice(None)) -> tuple[Glance, Tensor]:
     logits, links, targets, vertices = (part[rows] for part in batch())
     glance = Glance(targets, LENGTHS[rows], torch.tensor([7, 8, 9])[rows], 1, update, ratio)
-    return glance, glance.look(logits, links, SIZES[rows], vertices)
+    scores, likeliest = token_scores(logits, targets), logits.argmax(-1)
+    filled = glance.look(
+        scores, links, SIZES[rows], vertices, lambda path: likeliest.gather(1, path)
+    )
+    return glance, filled
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 1.0])

@@ -16,7 +16,6 @@ from fastdecode.families.dag.paths import (
     log_likelihood,
     posteriors,
     score_path,
-    token_scores,
 )
 from tests.families.dag.conftest import every_path, path_scores, random_target
 
@@ -146,14 +145,3 @@ def test_the_band_is_where_paths_are() -> None:
         for path in every_path(length, size):
             expected[torch.arange(length), list(path)] = True
         assert torch.equal(found[b], expected)
-
-
-def test_token_scores_are_log_probabilities_of_the_targets() -> None:
-    torch.manual_seed(1)
-    logits, targets = torch.randn(2, 5, 7), torch.tensor([[0, 4, 2], [0, 2, 1]])
-    log = logits.log_softmax(-1)
-    found = token_scores(logits, targets)
-    assert found.shape == (2, 3, 5)
-    for b in range(2):
-        for i in range(3):
-            assert torch.allclose(found[b, i], log[b, :, targets[b, i]])

@@ -5,7 +5,7 @@ import torch
 
 from fastdecode.decode import System
 from fastdecode.families import statistics
-from fastdecode.families.dag.paths import best_path, token_scores
+from fastdecode.families.dag.paths import best_path
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
 from fastdecode.families.dag.statistics import (
     BINS,
@@ -15,6 +15,7 @@ from fastdecode.families.dag.statistics import (
     samples,
     vertices,
 )
+from fastdecode.families.dag.tokens import token_scores
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import Readable, Split
 from tests.families.dag.conftest import EOS, UNK, path_scores, random_target, untrained_graphs

@@ -20,9 +20,9 @@ from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
 from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.model import GraphModel, graph_architecture
 from fastdecode.families.dag.naive import sum_paths
-from fastdecode.families.dag.paths import token_scores
 from fastdecode.families.dag.rows import System as Row
 from fastdecode.families.dag.task import GraphConfig, GraphTask
+from fastdecode.families.dag.tokens import token_scores
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.train.run import Job
@@ -222,7 +222,10 @@ def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> No
     model = learner().eval()
     batch = batch_of(task, list(range(12)))
     loss, count, log = loss_of(task)(model, batch)
-    logits, links, sizes = model(*(batch["net_input"][k] for k in ("src_tokens", "src_lengths")))
+    source, counts = (batch["net_input"][k] for k in ("src_tokens", "src_lengths"))
+    sizes = model.decoder.sizes(counts)
+    vertices = blank_slots(sizes, task.target_dictionary)
+    logits, links = model.decoder(vertices, model.encoder(source, counts), sizes)
     lengths = (batch["target"] != PAD).sum(1)
     total = sum_paths(token_scores(logits, batch["target"]), links, lengths, sizes)
     assert loss.item() == pytest.approx(-total.sum().item(), rel=1e-5)

@@ -1,0 +1,82 @@
+"""Scores of a target's tokens at the vertices of its graph, log P(y_i | vertex u) (equation 3).
+
+A graph has λ vertices for every token of the source, and each has a distribution over the whole
+vocabulary, of which the loss asks for the few tokens of the target. `scores_in_blocks` never holds
+the logits of a batch: it makes those of some vertices, takes what is asked for and their sum, and
+makes them again for the gradient. A block stays in the processor's caches, and memory does not grow
+with the vocabulary. `token_scores` is its naive twin.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+BLOCK = {"cpu": 2**18, "cuda": 2**26}  # logits at once: a megabyte; enough work for a GPU
+
+
+def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
+    wanted = targets[:, None].expand(-1, logits.shape[1], -1)  # (B, L, M)
+    scores = logits.gather(2, wanted).float() - logits.float().logsumexp(-1, keepdim=True)
+    return scores.transpose(1, 2)
+
+
+def scores_in_blocks(
+    states: Tensor, embeddings: Tensor, targets: Tensor, block: int | None = None
+) -> Tensor:
+    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M), where logits are products.
+
+    `states` (B, L, d) are those of the vertices, `embeddings` (V, d) those of all tokens. At most
+    `block` logits are made at once, but for one vertex at least. Scores are single precision at
+    least, as are the sums that gradients of half precision are made of.
+    """
+    count, vertices, _ = states.shape
+    wanted = targets[:, None].expand(-1, vertices, -1).flatten(0, 1)  # (B · L, M)
+    rows = max(1, (block or BLOCK[states.device.type]) // len(embeddings))
+    scores: Tensor = _Scores.apply(  # type: ignore[no-untyped-call]
+        states.flatten(0, 1), embeddings, wanted, rows
+    )
+    return scores.unflatten(0, (count, vertices)).transpose(1, 2)
+
+
+class _Scores(torch.autograd.Function):
+    """log-softmax of states (N, d) · embeddings (V, d)ᵀ, at wanted tokens (N, M) alone."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, embeddings: Tensor, wanted: Tensor, rows: int) -> Tensor:
+        precision = torch.promote_types(states.dtype, torch.float)
+        scores = states.new_empty(wanted.shape, dtype=precision)
+        totals = states.new_empty(len(states), 1, dtype=precision)
+        for some in _blocks(len(states), rows):
+            logits = _logits(states[some], embeddings, precision)
+            totals[some] = logits.logsumexp(-1, keepdim=True)
+            scores[some] = logits.gather(1, wanted[some]) - totals[some]
+        ctx.save_for_backward(states, embeddings, wanted, totals)
+        ctx.rows = rows
+        return scores
+
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor) -> Any:
+        (gradient,) = outputs  # (N, M)
+        states, embeddings, wanted, totals = ctx.saved_tensors
+        of_states = torch.empty_like(states)
+        of_embeddings = torch.zeros_like(embeddings, dtype=totals.dtype)
+        mass = gradient.sum(1, keepdim=True)
+        for some in _blocks(len(states), ctx.rows):
+            # ∂ score / ∂ logit = [the token is the wanted one] - its probability
+            logits = _logits(states[some], embeddings, totals.dtype)
+            chances = logits.sub_(totals[some]).exp_()
+            of_logits = chances.mul_(-mass[some]).scatter_add_(1, wanted[some], gradient[some])
+            of_logits = of_logits.to(states.dtype)
+            of_states[some] = of_logits @ embeddings
+            of_embeddings += of_logits.T @ states[some]
+        return of_states, of_embeddings.to(embeddings.dtype), None, None
+
+
+def _blocks(count: int, rows: int) -> list[slice]:
+    return [slice(start, start + rows) for start in range(0, count, rows)]
+
+
+def _logits(states: Tensor, embeddings: Tensor, precision: torch.dtype) -> Tensor:
+    return (states @ embeddings.T).to(precision)
