@@ -1,12 +1,14 @@
 """How fast the loss is: `python -m fastdecode.families.dag.benchmark`.
 
-The sum over all paths with its gradients, as training takes it: by the scaled products of sweep.py
-and by the loop of naive.py, in which automatic differentiation records every step; where there is a
-GPU, there by the products and by the kernel. Each runs in a process of its own.
+Its two halves with their gradients, as training takes them. The scores of the target's tokens: in
+blocks (tokens.py) and from the logits of the whole batch. The sum over all paths: by the scaled
+products of sweep.py and by the loop of naive.py, in which automatic differentiation records every
+step. Where there is a GPU, there too, and by the kernel. Each runs in a process of its own.
 """
 
 import argparse
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from time import perf_counter
@@ -18,65 +20,102 @@ from fastdecode.families.dag.choose import has_triton
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.paths import Sums, by_kernel, by_products, log_likelihood
+from fastdecode.families.dag.tokens import scores_in_blocks, token_scores
 from fastdecode.measure.child import in_child
 from fastdecode.measure.memory import resident
 
-Problem = tuple[Tensor, Tensor, Tensor, Tensor]  # as for naive.sum_paths
-Way = tuple[str, Callable[..., Tensor]]  # device, function
+
+@dataclass(frozen=True)
+class Size:
+    """How large a batch is: sentences, tokens of a target, vertices, and the model's two sizes."""
+
+    sentences: int
+    tokens: int
+    vertices: int
+    words: int
+    width: int
+
+
+Problem = tuple[Tensor, ...]  # the first two want gradients
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of computing one half: where, of what, and how."""
+
+    device: str
+    problem: Callable[[Size], Problem]
+    total: Callable[..., Tensor]
 
 
 def ways() -> dict[str, Way]:
     """Return what can be measured here. CUDA is not started: what is forked could not use it."""
-
-    def value(sums: Sums) -> Callable[..., Tensor]:
-        def total(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
-            return log_likelihood(tokens, links, lengths, sizes, sums)[0]
-
-        return total
-
     found = {
-        "scaled products": ("cpu", value(by_products)),
-        "loop in log space": ("cpu", sum_paths),
+        "scores in blocks": Way("cpu", states, scores_in_blocks),
+        "scores from all logits": Way("cpu", states, _from_logits),
+        "paths by scaled products": Way("cpu", graphs, _by(by_products)),
+        "paths by a loop in log space": Way("cpu", graphs, sum_paths),
     }
     if torch.cuda.device_count():
-        found["scaled products, GPU"] = "cuda", value(by_products)
+        found["scores in blocks, GPU"] = Way("cuda", states, scores_in_blocks)
+        found["scores from all logits, GPU"] = Way("cuda", states, _from_logits)
+        found["paths by scaled products, GPU"] = Way("cuda", graphs, _by(by_products))
         if has_triton():
-            found["kernel, GPU"] = "cuda", value(by_kernel)
+            found["paths by the kernel, GPU"] = Way("cuda", graphs, _by(by_kernel))
     return found
 
 
-def problem(sentences: int, tokens: int, vertices: int, device: str) -> Problem:
-    """Return random scores and links, which want gradients, of targets without padding."""
-    torch.manual_seed(1)
-    sizes = torch.full((sentences,), vertices)
-    scores = torch.randn(sentences, tokens, vertices) - 7.0  # as of a thousand words
-    logits = torch.randn(sentences, vertices, vertices)
-    links = log_softmax(logits, later(sizes, vertices)).to(device)
-    lengths = torch.full_like(sizes, tokens)
-    wanted = scores.to(device).requires_grad_(), links.requires_grad_()
-    return *wanted, lengths.to(device), sizes.to(device)
+def _by(sums: Sums) -> Callable[..., Tensor]:
+    def total(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+        return log_likelihood(tokens, links, lengths, sizes, sums)[0]
+
+    return total
 
 
-def measure(way: Way, size: tuple[int, int, int], repeats: int) -> dict[str, float]:
-    """Return median "seconds" forward and backward, "bytes" at the peak over those before, "loss".
+def _from_logits(states: Tensor, embeddings: Tensor, targets: Tensor) -> Tensor:
+    return token_scores(states @ embeddings.T, targets)
+
+
+def states(size: Size) -> Problem:
+    """Return random states of vertices, embeddings of tokens, and targets."""
+    return (
+        torch.randn(size.sentences, size.vertices, size.width),
+        torch.randn(size.words, size.width) * size.width**-0.5,
+        torch.randint(0, size.words, (size.sentences, size.tokens)),
+    )
+
+
+def graphs(size: Size) -> Problem:
+    """Return random scores and links, lengths and sizes, of targets without padding."""
+    sizes = torch.full((size.sentences,), size.vertices)
+    scores = torch.randn(size.sentences, size.tokens, size.vertices) - 7.0  # as of a thousand words
+    logits = torch.randn(size.sentences, size.vertices, size.vertices)
+    links = log_softmax(logits, later(sizes, size.vertices))
+    return scores, links, torch.full_like(sizes, size.tokens), sizes
+
+
+def measure(way: Way, size: Size, repeats: int) -> dict[str, float]:
+    """Return median "seconds" forward and backward, "bytes" at the peak over those before, "sum".
 
     There is one thread. The first repeat is the warm-up and counts for memory alone. On a GPU the
-    bytes are those of the GPU.
+    bytes are those of the GPU. The sum is that of minus what is computed: of paths, the loss.
     """
     torch.set_num_threads(1)
-    device, total = way
-    scores, links, *rest = problem(*size, device)
-    before, seconds, loss = _held(device), [], torch.tensor(0.0)
+    torch.manual_seed(1)
+    given = [part.to(way.device) for part in way.problem(size)]
+    learned = [part.requires_grad_() for part in given[:2]]
+    before, seconds, total = _held(way.device), [], torch.tensor(0.0)
     for _ in range(repeats + 1):
-        scores.grad = links.grad = None
-        start = _now(device)
-        loss = -total(scores, links, *rest).sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        seconds.append(_now(device) - start)
+        for part in learned:
+            part.grad = None
+        start = _now(way.device)
+        total = -way.total(*given).sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        seconds.append(_now(way.device) - start)
     return {
         "seconds": median(seconds[1:]),
-        "bytes": _held(device, peak=True) - before,
-        "loss": float(loss.detach()),
+        "bytes": _held(way.device, peak=True) - before,
+        "sum": float(total.detach()),
     }
 
 
@@ -100,16 +139,21 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=32, metavar="B")
     parser.add_argument("--tokens", type=int, default=30, metavar="M")
     parser.add_argument("--vertices", type=int, default=240, metavar="L")
+    parser.add_argument("--words", type=int, default=8000, metavar="V")
+    parser.add_argument("--width", type=int, default=128, metavar="d")
     parser.add_argument("--repeats", type=int, default=9)
-    given = parser.parse_args()
-    size = given.sentences, given.tokens, given.vertices
-    print("loss and gradients of B={} sentences, M={} tokens, L={} vertices".format(*size))
-    print("| way | ms | MB | loss |\n|---|---:|---:|---:|")
+    given = vars(parser.parse_args())
+    repeats, size = given.pop("repeats"), Size(**given)
+    print(
+        f"B={size.sentences} sentences, M={size.tokens} tokens, L={size.vertices} vertices, "
+        f"V={size.words} words, d={size.width}; with gradients"
+    )
+    print("| way | ms | MB | sum |\n|---|---:|---:|---:|")
     for name, way in ways().items():
-        found = in_child(partial(measure, way, size, given.repeats), name)
+        found = in_child(partial(measure, way, size, repeats), name)
         print(
             f"| {name} | {found['seconds'] * 1e3:.1f} | {found['bytes'] / 1e6:.0f} "
-            f"| {found['loss']:.2f} |"
+            f"| {found['sum']:.6g} |"
         )
 
 

@@ -3,8 +3,8 @@
 A graph has λ vertices for every token of the source, and each has a distribution over the whole
 vocabulary, of which the loss asks for the few tokens of the target. `scores_in_blocks` never holds
 the logits of a batch: it makes those of some vertices, takes what is asked for and their sum, and
-makes them again for the gradient. A block stays in the processor's caches, and memory does not grow
-with the vocabulary. `token_scores` is its naive twin.
+makes them again for the gradient. That takes about as long and a fraction of the memory
+(benchmark.py). `token_scores` is its naive twin.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-BLOCK = {"cpu": 2**18, "cuda": 2**26}  # logits at once: a megabyte; enough work for a GPU
+BLOCK = {"cpu": 2**20, "cuda": 2**26}  # logits at once: what caches hold; enough work for a GPU
 
 
 def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
@@ -37,7 +37,8 @@ def scores_in_blocks(
     scores: Tensor = _Scores.apply(  # type: ignore[no-untyped-call]
         states.flatten(0, 1), embeddings, wanted, rows
     )
-    return scores.unflatten(0, (count, vertices)).transpose(1, 2)
+    by_vertex: Tensor = scores.unflatten(0, (count, vertices))  # (B, L, M)
+    return by_vertex.transpose(1, 2)
 
 
 class _Scores(torch.autograd.Function):
