@@ -18,6 +18,7 @@ from fairseq.logging import metrics
 from fastdecode.decode import load_system
 from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
 from fastdecode.families.dag.framing import graph_sizes
+from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.model import GraphModel, graph_architecture
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.rows import System as Row
@@ -235,6 +236,24 @@ def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> No
     assert float(log["nll_loss"]) == pytest.approx(loss.item())
     best, _, _ = loss_of(task, marginalise="max")(model, batch)
     assert best.item() > loss.item()
+
+
+def test_a_glance_counts_what_the_first_pass_has_wrong_on_its_path(task: GraphTask) -> None:
+    model, batch = learner().eval(), batch_of(task, list(range(12)))
+    source, counts = (batch["net_input"][k] for k in ("src_tokens", "src_lengths"))
+    sizes = model.decoder.sizes(counts)
+    vertices = blank_slots(sizes, task.target_dictionary)
+    logits, _ = model.decoder(vertices, model.encoder(source, counts), sizes)
+    predicted = logits.argmax(-1)
+    path = torch.arange(4).expand(12, -1) + torch.tensor([0, 0, 2, 3] * 3)[:, None]
+    targets = predicted.gather(1, path)  # on another path than the best one, that of a random model
+    lengths = torch.full((12,), 4)
+    glance = Glance(targets, lengths, batch["id"], 1, 3, ratio=1.0)
+    model(source, counts, targets, glance)
+    assert not torch.equal(glance.path, path)
+    wrong = (predicted.gather(1, glance.path) != targets).sum(1)
+    assert torch.equal(glance.shown.sum(1), wrong)
+    assert int((wrong < 4).sum()) > 0  # some of them are right
 
 
 def test_a_target_longer_than_its_graph_is_counted_and_left_out(task: GraphTask) -> None:
