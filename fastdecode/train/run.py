@@ -20,12 +20,14 @@ from fastdecode.config.rows import Training
 from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.families import training_arguments
-from fastdecode.files import write_aside, write_json
+from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
+from fastdecode.provenance import commit
 from fastdecode.train import checkpoints, command
 from fastdecode.train.curve import curve, parse, write_curve
 from fastdecode.train.worker import die_with_parent
 
+COMMITS = "commits.json"  # in the work folder: the code that trained, from the first on
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
@@ -95,6 +97,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
                 "family": job.family,
                 "layers": job.architecture.layers,
                 "parameters": checkpoints.parameters(state["model"]),
+                "commits": _commits(work),
                 "averaged_updates": state["averaged_updates"],
                 "updates": int(rows[-1]["update"]),
                 "epochs": int(rows[-1]["epoch"]),
@@ -118,7 +121,7 @@ def _empty_for_other_data(work: Path, job: Job) -> None:
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
         return
     _remove_checkpoints(work, keep=None)
-    for name in ("seen.json", "train.log"):
+    for name in ("seen.json", "train.log", COMMITS):
         (work / name).unlink(missing_ok=True)
     with write_aside(stamp) as part:  # last, and whole: a kill before it empties the folder again
         part.write_text(digest.hexdigest())
@@ -163,6 +166,7 @@ def _is_last_update(job: Job, work: Path) -> bool:
 
 def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
     """Run fairseq-train, collecting checkpoints as they come."""
+    _note_commit(job, work)
     launch = command.launcher(job.settings.gpus, job.nodes, job.settings.threads)
     words = command.fairseq_train(launch, job.arguments(), job.data, job.source, job.target, work)
     words += ["--assets", str(job.assets)] if job.assets else []
@@ -196,6 +200,25 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
     finally:
         process.kill()
         process.wait()
+
+
+def _note_commit(job: Job, work: Path) -> None:
+    """Write down which code trains, and say so where other code has begun: no hash knows of it."""
+    before = _commits(work)
+    if commit() not in before:
+        write_json(work / COMMITS, [*before, commit()])
+        if before:
+            say(
+                job.label,
+                f"begun by commit {before[-1]}, goes on with {commit()}: if what is trained has "
+                f"changed in between, stop, delete {work} and run again",
+            )
+
+
+def _commits(work: Path) -> list[str]:
+    noted = work / COMMITS  # not there where an earlier version of this code has trained
+    commits: list[str] = read_json(noted) if noted.exists() else []
+    return commits
 
 
 def _follow(log: Path, start: int, process: subprocess.Popen[bytes]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import torch
 from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
+from fastdecode.provenance import commit
 from fastdecode.train import run
 from fastdecode.train.checkpoints import load
 from fastdecode.train.run import Progress, train
@@ -35,7 +36,7 @@ def test_what_a_training_leaves(trained: Path, tiny_job: MakeJob) -> None:
         *("checkpoint.pt", "curve.csv", "train.json", work.name)
     }
     assert {file.name for file in work.iterdir()} == {
-        *("averaged.pt", "data.sha256", "lock", "seen.json", "train.log")
+        *("averaged.pt", "commits.json", "data.sha256", "lock", "seen.json", "train.log")
     }
     rows = curve_but_for_times(trained)
     assert [int(row["update"]) for row in rows] == [8, 15, 16, 24, 30, 32, 40, 45, 48, 50]
@@ -49,6 +50,7 @@ def test_what_a_training_leaves(trained: Path, tiny_job: MakeJob) -> None:
 
     record = read_json(trained / "train.json")
     assert record["provenance"] == {"system": "tiny"}
+    assert record["commits"] == [commit()]
     assert record["averaged_updates"] == [48, 50]
     assert (record["updates"], record["epochs"], record["layers"]) == (50, 4, "1-1")
     assert record["training"] == json.loads(job.settings.model_dump_json())
@@ -65,6 +67,31 @@ def test_what_a_training_leaves(trained: Path, tiny_job: MakeJob) -> None:
     assert record["parameters"] == (
         words * width + 3 * attention + 2 * feed_forward + 5 * norm  # one embedding for all
     )
+
+
+def test_a_training_that_other_code_goes_on_with_says_so(
+    tiny_job: MakeJob,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    job = tiny_job(max_epochs=1)
+    with monkeypatch.context() as begun:
+        begun.setattr(run.subprocess, "Popen", _killed)
+        for code in ("one", "one", "two"):
+            begun.setattr(run, "commit", lambda code=code: code)
+            with pytest.raises(KeyboardInterrupt):
+                train(job, tmp_path, {})
+    said = capsys.readouterr().err
+    assert said.count("goes on with") == 1
+    assert "begun by commit one, goes on with two: if what is trained has changed" in said
+    monkeypatch.setattr(run, "commit", lambda: "three")
+    train(job, tmp_path, {})
+    assert read_json(tmp_path / "train.json")["commits"] == ["one", "two", "three"]
+
+
+def _killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_second_call_does_not_train_again(
