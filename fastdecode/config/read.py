@@ -242,13 +242,14 @@ class Configuration(Definitions):
     def architecture(self, dataset: str, system: str) -> Architecture:
         """Return the model size of `system` on `dataset`."""
         preset = self.presets[self.preset(dataset, system)]
-        encoder, decoder = (self.systems[system].layers or preset.layers).split("-")
+        row = self.systems[system]
+        encoder, decoder = (row.layers or preset.layers).split("-")
         return Architecture(
             width=preset.width,
             ffn=preset.ffn,
             heads=preset.heads,
             encoder_layers=int(encoder),
-            decoder_layers=int(decoder),
+            decoder_layers=row.decoder_layers or int(decoder),
             prenorm=preset.prenorm,
         )
 

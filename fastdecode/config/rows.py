@@ -129,7 +129,16 @@ class System(Row):
     layers: Layers | None = Field(
         None, description="encoder-decoder layers instead of the preset's"
     )
+    decoder_layers: PositiveInt | None = Field(
+        None, description="layers of the decoder alone: the encoder has the preset's"
+    )
     training: dict[str, object] = Field({}, description="training settings of this system")
+
+    @model_validator(mode="after")
+    def _layers_once(self) -> "System":
+        if self.layers and self.decoder_layers:
+            raise ValueError("give layers or decoder_layers, not both")
+        return self
 
     @property
     def companions(self) -> tuple[str, ...]:

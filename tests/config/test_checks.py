@@ -94,6 +94,11 @@ def test_a_run_that_does_not_fit_is_refused(
         ("systems/left.yaml", {"decoders": {"greedy": {"bem": 3}}}, 'did you mean "beam"?'),
         (
             "systems/left.yaml",
+            {"systems": {"student": {"decoder_layers": 1}}},
+            "systems.student: give layers or decoder_layers, not both",
+        ),
+        (
+            "systems/left.yaml",
             {"ensembles": {"teacher-x2": {"system": "techer"}}},
             'systems/left.yaml: ensembles.teacher-x2.system: there is no "techer"; did you mean '
             '"teacher"?',

@@ -83,7 +83,7 @@ def test_parts_say_splits_and_settings() -> None:
     (part,) = parts(run(), artifact("table2")).values()
     assert (part["split"], part["timed"]) == ("valid", "test")
     lattice = part["settings"]["transformer-big/lattice"]
-    assert (lattice["encoder_layers"], lattice["decoder_layers"]) == (6, 1)
+    assert (lattice["encoder_layers"], lattice["decoder_layers"]) == (2, 1)
     assert lattice["max_epochs"] == 30
 
 

@@ -91,6 +91,14 @@ def test_sizes_follow_the_role_on_the_dataset(folder: Path) -> None:
     assert config.architecture("talks", "curious").layers == "6-6"
 
 
+def test_a_system_may_have_a_decoder_of_its_own_depth(folder: Path) -> None:
+    other = {"systems": {"curious": {"decoder_layers": 3}}, "decoders": {"odd": {}}}
+    write(folder, {"systems/other.yaml": other})
+    config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
+    assert config.architecture("talks.8k", "curious").layers == "2-3"
+    assert config.architecture("talks", "curious").layers == "6-3"
+
+
 # Training settings: family < preset < dataset < family on the dataset < system < run
 
 
