@@ -1,10 +1,19 @@
 """The likeliest of a vocabulary's words, without what PyTorch's search for it takes on a CPU."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
 BY_NUMPY = (torch.float32, torch.float64)
+
+Highest = Callable[[Tensor], tuple[Tensor, Tensor]]
+
+
+def highest_of(engine: str) -> Highest:
+    """Return what finds the likeliest words: PyTorch's search in the reference tier, or ours."""
+    return highest if engine == "fastdecode" else _by_torch
 
 
 def highest(scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -17,5 +26,9 @@ def highest(scores: Tensor) -> tuple[Tensor, Tensor]:
     if scores.device.type == "cpu" and scores.dtype in BY_NUMPY:
         places = torch.from_numpy(np.asarray(scores.numpy().argmax(-1)))
         return scores.gather(-1, places[..., None])[..., 0], places
+    return _by_torch(scores)
+
+
+def _by_torch(scores: Tensor) -> tuple[Tensor, Tensor]:
     best, places = scores.max(-1)
     return best, places

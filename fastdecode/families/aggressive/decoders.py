@@ -25,6 +25,7 @@ from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.highest import highest_of
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ class DraftAndVerify(Front):
         return self._decide(self._look(growth, checks, drafts))
 
     def _decide(self, look: Look) -> Accepted:
-        return accept(*look, self._row.beta, self._row.tau, self._rules)
+        find = highest_of(self._row.engine)
+        return accept(*look, self._row.beta, self._row.tau, self._rules, find)
 
     def _look(self, growth: Growth, checks: Checks, drafts: Drafts) -> Look:
         prefixes, rules = growth.prefixes, self._rules

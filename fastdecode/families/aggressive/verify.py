@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.devices import looks_are_free
-from fastdecode.transformer.highest import highest
+from fastdecode.transformer.highest import Highest, highest
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,13 @@ class Accepted(NamedTuple):
 
 
 def accept(
-    drafts: Tensor, logits: Tensor, norms: Tensor, beta: int, tau: float, rules: Rules
+    drafts: Tensor,
+    logits: Tensor,
+    norms: Tensor,
+    beta: int,
+    tau: float,
+    rules: Rules,
+    find: Highest = highest,
 ) -> Accepted:
     """Accept drafted tokens (R, n) by the verifier's `logits` (R, n + 1, V), forbidden ones -inf.
 
@@ -65,9 +71,10 @@ def accept(
     argmax: at the first token that is refused, or as a bonus behind the whole draft.
 
     `norms` (R, n + 1) turn logits into log-probabilities: log Σ exp before anything was forbidden.
+    The argmax is what `find` finds.
     """
     n = drafts.shape[1]
-    most, best = highest(logits)  # (R, n + 1)
+    most, best = find(logits)  # (R, n + 1)
     if beta == 1:
         match = drafts == best[:, :n]
     else:

@@ -23,6 +23,7 @@ from fastdecode.framing import blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
 from fastdecode.translation import Translation
 
@@ -54,7 +55,9 @@ class GraphDecoder:
         else:
             self._encoder = model.encoder
         temperature = row.temperature if row.search == "sample" else None
-        self._shortlist = Shortlist(system.target, self._tokens_wanted(), temperature)
+        self._shortlist = Shortlist(
+            system.target, self._tokens_wanted(), temperature, highest_of(row.engine)
+        )
         self._limits = Limits(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )

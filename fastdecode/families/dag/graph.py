@@ -11,7 +11,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from fastdecode.transformer.highest import highest
+from fastdecode.transformer.highest import Highest, highest
 
 Found = tuple[list[int], float]  # tokens without the frame, score
 
@@ -35,11 +35,17 @@ class Graph:
 class Shortlist:
     """Finds the likeliest tokens of vertices, from logits that come in parts."""
 
-    def __init__(self, dictionary: Dictionary, count: int, temperature: float | None = None):
-        """Find `count` of them, and masses for the `temperature`, if any."""
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        count: int,
+        temperature: float | None = None,
+        find: Highest = highest,
+    ):
+        """Find `count` of them, one by `find`, and masses for the `temperature`, if any."""
         self._bos, self._eos = dictionary.bos(), dictionary.eos()
         self._never = [dictionary.bos(), dictionary.pad(), dictionary.eos()]
-        self._count, self._temperature = count, temperature
+        self._count, self._temperature, self._find = count, temperature, find
 
     def read(self, parts: Iterable[Tensor], links: Tensor, sizes: Tensor) -> Graph:
         """Return the graphs that have `links` (B, L, L) and `sizes` (B).
@@ -71,7 +77,7 @@ class Shortlist:
         first, last = (logits[:, word] - norms[:, 0] for word in (self._bos, self._eos))
         logits[:, self._never] = float("-inf")
         if self._count == 1:
-            best, words = (found[:, None] for found in highest(logits))
+            best, words = (found[:, None] for found in self._find(logits))
         else:
             best, words = logits.topk(min(self._count, logits.shape[1] - len(self._never)))
         masses = first

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from fastdecode.errors import UserError
 from fastdecode.families.lattice.candidates import Candidates
@@ -54,7 +55,9 @@ class LatticeDecoder:
             raise UserError("bf16 is the lattice's for a CPU: on a GPU set precision: bf16")
         pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
         bos, eos = system.target.bos(), system.target.eos()
-        self._encoder = system.share(f"encoder {pack}", lambda: Encoder(model.encoder, pack))
+        self._encoder: Any = (
+            system.share("encoder", lambda: Encoder(model.encoder)) if pack else _eager(model.encoder)
+        )
         fast = pack and self._device.type == "cpu"
         self._scorer: Scorer | OptimisedScorer = system.share(
             f"scorer {fast} {exact} {row.bf16}",
@@ -116,6 +119,16 @@ def build(
 ) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return LatticeDecoder(system, row, finish, watch)
+
+
+def _eager(encoder: Any) -> Callable[[Tensor, Tensor | None], Tensor]:
+    """Return fairseq's own encoder, called as ours is; it finds the padding itself."""
+
+    def encode(tokens: Tensor, mask: Tensor | None) -> Tensor:
+        states: Tensor = encoder(tokens)["encoder_out"][0]  # (S, B, d)
+        return states.transpose(0, 1)
+
+    return encode
 
 
 def _bytes(module: Any, exact: bool, half: bool) -> int:

@@ -10,6 +10,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
+from fastdecode.families.bidirectional import decoders
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.naive import translate
 from fastdecode.families.bidirectional.search import Rules
@@ -43,6 +44,18 @@ def naive(system: System, sentence: list[str], **settings: Any) -> Translation:
 def assert_same(ours: Translation, theirs: Translation) -> None:
     assert (ours.tokens, ours.text, ours.passes) == (theirs.tokens, theirs.text, theirs.passes)
     assert ours.score == pytest.approx(theirs.score, abs=1e-9)
+
+
+def test_the_reference_tier_takes_no_shorter_way_for_one_hypothesis(
+    ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("the reference tier took the shorter way")
+
+    monkeypatch.setattr(decoders, "Greedy", never)
+    decoder(untrained("outside-in"), "eager", beam=1)(ragged[:2])
+    with pytest.raises(AssertionError):
+        decoder(untrained("outside-in"), "fastdecode", beam=1)(ragged[:2])
 
 
 @pytest.mark.parametrize("beam", [1, 2, 3, 5, 10, 16])

@@ -66,6 +66,19 @@ def same(one: Translation, other: Translation, tolerance: float = 1e-5) -> None:
     assert one.score == pytest.approx(other.score, abs=tolerance)
 
 
+def test_fairseqs_own_encoder_reads_in_the_reference_tier(
+    system: System, sentences: Sentences
+) -> None:
+    (model,) = system.models
+    calls: list[object] = []
+    hook = model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    found = [decoder(system, engine=engine)(sentences) for engine in ("eager", "fastdecode")]
+    hook.remove()
+    assert len(calls) == 1
+    for eager, fast in zip(*found, strict=True):
+        same(eager, fast)
+
+
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 @pytest.mark.parametrize("normalise", ["vocabulary", "candidates"])
 def test_a_batch_is_its_sentences_one_by_one(
