@@ -1,12 +1,14 @@
 """The reference of all configuration keys, from the models that check them.
 
-It is `workflow/schemas/*.json`, for editors, and the tables at the end of `config/README.md`;
-`python -m fastdecode.generated` writes them.
+It is `workflow/schemas/*.json`, for editors, and the tables at the end of `config/README.md`, which
+list the runs that are ready, too; `python -m fastdecode.generated` writes them.
 """
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
+import yaml
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -62,6 +64,27 @@ def table(model: type[BaseModel]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def runs(folder: Path) -> str:
+    """Return the runs in `folder` as a Markdown table, with what their first lines say of them."""
+    lines = ["| run | datasets | device | what |", "|---|---|---|---|"]
+    for path in sorted(folder.glob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        values = yaml.safe_load(text)
+        datasets = ", ".join(f"`{name}`" for name in values["datasets"])
+        device = values.get("device", "cpu")
+        lines.append(
+            f"| [{path.stem}](runs/{path.name}) | {datasets} | {device} | {_about(text)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _about(text: str) -> str:
+    """Return the comment that a file begins with, but for the command that it ends with."""
+    comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    words = " ".join(line.lstrip("# ") for line in comment)
+    return words.partition("snakemake --")[0].rstrip(" :").replace("|", "\\|")
+
+
 def wanted(root: Path) -> dict[Path, str]:
     """Return every generated file of the project in `root` with what it should hold."""
     files = {}
@@ -71,5 +94,6 @@ def wanted(root: Path) -> dict[Path, str]:
     readme = root / "config/README.md"
     prose = readme.read_text(encoding="utf-8").partition(MARK)[0]
     tables = "\n".join(f"### {title}\n\n{table(model)}" for model, title in WHERE.items())
-    files[readme] = f"{prose}{MARK}\n## Every key\n\n{tables}"
+    ready = runs(root / "config/runs")
+    files[readme] = f"{prose}{MARK}\n## Runs that are ready\n\n{ready}\n## Every key\n\n{tables}"
     return files

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from fastdecode.config import rows, run
 from fastdecode.config.base import Row
-from fastdecode.config.reference import MARK, WHERE, table, wanted
+from fastdecode.config.reference import MARK, WHERE, runs, table, wanted
 
 PROSE = "# Configuration\n\nWritten by hand.\n\n"
 SCHEMAS = ["corpus", "dataset", "family", "paper", "preset", "run"]
@@ -42,6 +42,18 @@ def test_schemas_refuse_what_the_models_refuse(written: dict[str, str]) -> None:
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == set(run.Run.model_fields)
     assert "name" in schema["required"] and "mirror" not in schema["required"]
+
+
+def test_runs_are_listed_with_what_they_say_of_themselves(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(
+        "# All of it, or | a part.\n# Needs a GPU.\n#   snakemake --configfile b.yaml\n"
+        "name: b\ndatasets: [toy, news]  # both\ndevice: cuda\n"
+    )
+    (tmp_path / "a.yaml").write_text("# Little: snakemake --configfile a.yaml\ndatasets: [toy]\n")
+    assert runs(tmp_path).splitlines()[2:] == [
+        "| [a](runs/a.yaml) | `toy` | cpu | Little |",
+        "| [b](runs/b.yaml) | `toy`, `news` | cuda | All of it, or \\| a part. Needs a GPU. |",
+    ]
 
 
 def test_a_table_shows_defaults_as_yaml_would() -> None:

@@ -56,7 +56,9 @@ class LatticeDecoder:
         pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
         bos, eos = system.target.bos(), system.target.eos()
         self._encoder: Any = (
-            system.share("encoder", lambda: Encoder(model.encoder)) if pack else _eager(model.encoder)
+            system.share("encoder", lambda: Encoder(model.encoder))
+            if pack
+            else _eager(model.encoder)
         )
         fast = pack and self._device.type == "cpu"
         self._scorer: Scorer | OptimisedScorer = system.share(
