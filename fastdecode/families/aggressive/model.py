@@ -32,18 +32,19 @@ class DrafterModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         parser.add_argument("--block", type=int, help="slots of a block, k")
         parser.add_argument("--verifier", help="companion whose encoder this one begins as")
         parser.add_argument("--encoder-start", help="random, initialised or shared")
+        parser.add_argument("--apply-bert-init", action="store_true", help="begin as BERT does")
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "DrafterModel":
-        """Return the model; its encoder begins as the verifier's where the task has that.
-
-        Linear layers begin as BERT's.
-        """
+        """Return the model; its encoder begins as the verifier's where the task has that."""
         model: DrafterModel = super().build_model(args, task)
-        model.decoder.apply(init_bert_params)
+        as_bert = getattr(args, "apply_bert_init", False)
+        if as_bert:
+            model.decoder.apply(init_bert_params)
         companions = json.loads(getattr(getattr(task, "cfg", None), "companions", "") or "{}")
         if args.encoder_start == "random":
-            model.encoder.apply(init_bert_params)
+            if as_bert:
+                model.encoder.apply(init_bert_params)
         elif companions:  # in training, not where a trained model is loaded
             copy_encoder(model, checkpoints.load(Path(companions[args.verifier]))["model"])
         if args.encoder_start == "shared":

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from fastdecode.train.command import BERT, NARROW, model_arguments, validation_arguments
+from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
@@ -19,7 +19,7 @@ def arguments(job: "Job") -> list[str]:
     first, last = job.options["glancing_ratio"]
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
-        *(BERT if job.architecture.width >= NARROW else ()),
+        *initial_weights(job.architecture),
         *("--graph-factor", str(job.options["factor"])),
         *("--links", job.options["links"]),
         *("--task", TASK, "--family", "dag"),

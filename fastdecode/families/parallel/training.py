@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.parallel.rows import SEARCHES
-from fastdecode.train.command import BERT, NARROW, model_arguments, validation_arguments
+from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
@@ -29,19 +29,19 @@ class Recipe:
 
 
 # As fairseq's own recipe trains, and those of most papers since: the length is predicted as a
-# difference to the source's; weights begin as BERT's. That recipe learns positions too: here they
+# difference to the source's; wide models begin as BERT. That recipe learns positions too: here they
 # are sines, as in all systems.
 LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
 COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
-SLOTS = (*COPY, *LENGTH, *BERT)
+SLOTS = (*COPY, *LENGTH)
 POSITIONS = 1024  # of a source, with its frame
 
 RECIPES = {
     "nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", SLOTS),
-    "cmlm": Recipe("cmlm_transformer", "nat_loss", "random_mask", (*LENGTH, *BERT)),
+    "cmlm": Recipe("cmlm_transformer", "nat_loss", "random_mask", LENGTH),
     "glat": Recipe(GLAT, "nat_loss", "full_mask", SLOTS),
-    "ctc": Recipe(CTC, CTC, "no_target", (*COPY, *BERT)),
-    "ctc-glat": Recipe(CTC, CTC, "no_target", (*COPY, *BERT)),
+    "ctc": Recipe(CTC, CTC, "no_target", COPY),
+    "ctc-glat": Recipe(CTC, CTC, "no_target", COPY),
 }
 
 
@@ -50,13 +50,10 @@ def arguments(job: "Job") -> list[str]:
     kind = job.options["kind"]
     recipe = RECIPES[kind]
     smoothing = ["--label-smoothing", str(job.settings.label_smoothing)]
-    options = recipe.options
-    # What copies the source learns of it with BERT's weights at any width.
-    if job.architecture.width < NARROW and "--src-embedding-copy" not in options:
-        options = tuple(option for option in options if option not in BERT)
     return [
         *model_arguments(job.architecture, job.joint, recipe.architecture),
-        *options,
+        *recipe.options,
+        *initial_weights(job.architecture),
         *(_upsampling(job.options["upsample"] or 2) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),
         *(_glancing(*(job.options["glance"] or (0.5, 0.3))) if "glat" in kind else []),
