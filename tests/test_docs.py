@@ -10,6 +10,7 @@ import yaml
 from fastdecode.commands import export, translate
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.read import Configuration
+from fastdecode.families import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"
@@ -93,6 +94,14 @@ def test_the_run_of_the_template_needs_nothing_that_the_default_run_does_not_tra
     for target, system in (entry.split("/") for entry in run["systems"]):
         assert target in default.targets(default.run.datasets[0])
         assert system == "template" or f"{target}/{system}" in default.run.systems
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_readme_of_a_family_names_its_files(family: str) -> None:
+    room = ROOT / "fastdecode/families" / family
+    text = (room / "README.md").read_text()
+    files = {file.name for file in room.glob("*.py")} - {"__init__.py"}
+    assert files == {name for name in files if f"`{name}`" in text}
 
 
 def test_the_keys_stand_in_the_readme_once() -> None:
