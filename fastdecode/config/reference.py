@@ -70,7 +70,7 @@ def runs(folder: Path) -> str:
     for path in sorted(folder.glob("*.yaml")):
         text = path.read_text(encoding="utf-8")
         values = yaml.safe_load(text)
-        datasets = ", ".join(f"`{name}`" for name in values["datasets"])
+        datasets = ", ".join(f"`{name}`" for name in values.get("datasets", ()))
         device = values.get("device", "cpu")
         lines.append(
             f"| [{path.stem}](runs/{path.name}) | {datasets} | {device} | {_about(text)} |"

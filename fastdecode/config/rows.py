@@ -4,7 +4,7 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 `config/README.md` and `workflow/schemas/` are generated from.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -133,6 +133,13 @@ class System(Row):
         None, description="layers of the decoder alone: the encoder has the preset's"
     )
     training: dict[str, object] = Field({}, description="training settings of this system")
+
+    def options(self) -> dict[str, Any]:
+        """Return what a training is told of the row: all but the depth of its decoder.
+
+        That is in its architecture, and Snakemake trains again what has other options.
+        """
+        return self.model_dump(exclude={"decoder_layers"})
 
     @model_validator(mode="after")
     def _layers_once(self) -> "System":

@@ -34,9 +34,14 @@ def environment(threads: int) -> dict[str, str]:
     return {"OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count, "PYTHONUNBUFFERED": "1"} | MALLOC
 
 
+def is_narrow(architecture: Architecture) -> bool:
+    """Tell whether a model had better not begin as BERT."""
+    return architecture.width < NARROW
+
+
 def initial_weights(architecture: Architecture) -> tuple[str, ...]:
     """Return the option by which weights begin as BERT's, if the model is wide enough for that."""
-    return ("--apply-bert-init",) if architecture.width >= NARROW else ()
+    return () if is_narrow(architecture) else ("--apply-bert-init",)
 
 
 def model_arguments(

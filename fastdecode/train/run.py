@@ -27,7 +27,7 @@ from fastdecode.train import checkpoints, command
 from fastdecode.train.curve import curve, parse, write_curve
 from fastdecode.train.worker import die_with_parent
 
-COMMITS = "commits.json"  # in the work folder: the code that trained, from the first on
+COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
@@ -204,19 +204,21 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
 
 def _note_commit(job: Job, work: Path) -> None:
     """Write down which code trains, and say so where other code has begun: no hash knows of it."""
-    before = _commits(work)
-    if commit() not in before:
-        write_json(work / COMMITS, [*before, commit()])
+    before, now = _commits(work), commit()
+    if not before and (work / checkpoints.LAST).exists():
+        before = ["unknown"]  # an earlier version of this code trained, which did not note it
+    if before[-1:] != [now]:
+        write_json(work / COMMITS, [*before, now])
         if before:
             say(
                 job.label,
-                f"begun by commit {before[-1]}, goes on with {commit()}: if what is trained has "
+                f"last trained by commit {before[-1]}, goes on with {now}: if what is trained has "
                 f"changed in between, stop, delete {work} and run again",
             )
 
 
 def _commits(work: Path) -> list[str]:
-    noted = work / COMMITS  # not there where an earlier version of this code has trained
+    noted = work / COMMITS
     commits: list[str] = read_json(noted) if noted.exists() else []
     return commits
 

@@ -97,6 +97,8 @@ def test_a_system_may_have_a_decoder_of_its_own_depth(folder: Path) -> None:
     config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
     assert config.architecture("talks.8k", "curious").layers == "2-3"
     assert config.architecture("talks", "curious").layers == "6-3"
+    # Nothing else tells that from another system: what has no such key is not trained again.
+    assert "decoder_layers" not in config.systems["curious"].options()
 
 
 # Training settings: family < preset < dataset < family on the dataset < system < run

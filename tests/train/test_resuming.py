@@ -105,8 +105,11 @@ def test_other_data_empties_the_folder(
     shutil.copytree(binarised, other)
     (other / "more.txt").write_text("which fairseq does not read: the result must be the same\n")
     shutil.copytree(trained, out)
-    (work_folder(tiny_job(), out) / "checkpoint_last.pt").write_bytes(b"of other data")
+    work = work_folder(tiny_job(), out)
+    (work / "checkpoint_last.pt").write_bytes(b"of other data")
+    (work / "commits.json").write_text('["of other data"]')
     train(tiny_job(other), out, {})
+    assert "of other data" not in (work / "commits.json").read_text()
     assert_same(out, trained)
     assert (work_folder(tiny_job(), out) / "train.log").read_text().count("done training") == 1
 

@@ -78,16 +78,18 @@ def test_a_training_that_other_code_goes_on_with_says_so(
     job = tiny_job(max_epochs=1)
     with monkeypatch.context() as begun:
         begun.setattr(run.subprocess, "Popen", _killed)
-        for code in ("one", "one", "two"):
+        for code in ("one", "one", "two", "one"):
             begun.setattr(run, "commit", lambda code=code: code)
             with pytest.raises(KeyboardInterrupt):
                 train(job, tmp_path, {})
     said = capsys.readouterr().err
-    assert said.count("goes on with") == 1
-    assert "begun by commit one, goes on with two: if what is trained has changed" in said
+    assert re.findall("last trained by commit (.*?), goes on with (.*?): if", said) == [
+        ("one", "two"),
+        ("two", "one"),
+    ]
     monkeypatch.setattr(run, "commit", lambda: "three")
     train(job, tmp_path, {})
-    assert read_json(tmp_path / "train.json")["commits"] == ["one", "two", "three"]
+    assert read_json(tmp_path / "train.json")["commits"] == ["one", "two", "one", "three"]
 
 
 def _killed(*_: object, **__: object) -> None:

@@ -47,7 +47,7 @@ rule train_system:
         joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
         family=lambda w: CONFIG.family_of[w.system],
         architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
-        options=lambda w: CONFIG.systems[w.system].model_dump(),
+        options=lambda w: CONFIG.systems[w.system].options(),
         assets=lambda w: assets_of(model_of(w)),
         companions=lambda w: companions_of(model_of(w)),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
@@ -74,7 +74,7 @@ rule build_untrained:
         joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
         family=lambda w: CONFIG.family_of[w.system],
         architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
-        options=lambda w: CONFIG.systems[w.system].model_dump(),
+        options=lambda w: CONFIG.systems[w.system].options(),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         provenance=lambda w: {
             **{"dataset": w.dataset, "target": UNTRAINED, "system": w.system},

@@ -32,13 +32,13 @@ class DrafterModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         parser.add_argument("--block", type=int, help="slots of a block, k")
         parser.add_argument("--verifier", help="companion whose encoder this one begins as")
         parser.add_argument("--encoder-start", help="random, initialised or shared")
-        parser.add_argument("--apply-bert-init", action="store_true", help="begin as BERT does")
+        parser.add_argument("--no-bert-init", action="store_true", help="do not begin as BERT does")
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "DrafterModel":
         """Return the model; its encoder begins as the verifier's where the task has that."""
         model: DrafterModel = super().build_model(args, task)
-        as_bert = getattr(args, "apply_bert_init", False)
+        as_bert = not getattr(args, "no_bert_init", False)
         if as_bert:
             model.decoder.apply(init_bert_params)
         companions = json.loads(getattr(getattr(task, "cfg", None), "companions", "") or "{}")

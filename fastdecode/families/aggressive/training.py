@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.errors import UserError
-from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
+from fastdecode.train.command import is_narrow, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
     from fastdecode.train.run import Job
@@ -33,7 +33,7 @@ def arguments(job: "Job") -> list[str]:
     learned = job.options["positions"] == "learned"
     return [
         *model_arguments(job.architecture, job.joint, DRAFTER),
-        *initial_weights(job.architecture),
+        *(["--no-bert-init"] if is_narrow(job.architecture) else []),
         *("--block", str(job.options["k"]), "--encoder-start", job.options["encoder"]),
         *("--verifier", job.options["verifier"], "--activation-fn", job.options["activation"]),
         *(["--encoder-learned-pos", "--decoder-learned-pos"] if learned else []),

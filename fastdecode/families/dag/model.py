@@ -68,14 +68,18 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         sizes = self.decoder.sizes(src_lengths)
         vertices = blank_slots(sizes, self.decoder.dictionary)
         if glance:
-            with torch.no_grad(), glance.dropout():
-                states, links = self.decoder(vertices, encoded, sizes, features_only=True)
-                scores = self.decoder.scores(states, targets)
-                predict = partial(self.decoder.likeliest, states)
-                vertices = glance.look(scores, links, sizes, vertices, predict)
+            vertices = self._shown(glance, vertices, encoded, sizes)
         with glance.dropout() if glance else nullcontext():
             states, links = self.decoder(vertices, encoded, sizes, features_only=True)
             return self.decoder.scores(states, targets), links, sizes
+
+    @torch.no_grad()
+    def _shown(self, glance: Glance, vertices: Tensor, encoded: Any, sizes: Tensor) -> Tensor:
+        """Return what the second pass sees (B, L); what the first one made is given up with it."""
+        with glance.dropout():
+            states, links = self.decoder(vertices, encoded, sizes, features_only=True)
+        scores = self.decoder.scores(states, glance.targets)
+        return glance.look(scores, links, sizes, vertices, partial(self.decoder.likeliest, states))
 
 
 class GraphDecoder(TransformerDecoder):  # type: ignore[misc]

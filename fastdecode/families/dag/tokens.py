@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 BLOCK = {"cpu": 2**20, "cuda": 2**26}  # logits at once: what caches hold; enough work for a GPU
 
@@ -58,6 +59,7 @@ class _Scores(torch.autograd.Function):
         return scores
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *outputs: Tensor) -> Any:
         (gradient,) = outputs  # (N, M)
         states, embeddings, wanted, totals = ctx.saved_tensors

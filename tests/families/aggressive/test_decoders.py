@@ -22,6 +22,7 @@ from fastdecode.families.aggressive.fast import FastVerifier
 from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer import highest
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.translation import Translation
 from tests.families.aggressive.conftest import (
@@ -194,6 +195,15 @@ def test_a_cache_that_was_cut_is_one_that_never_held_more(engine: str) -> None:
             source, torch.tensor([source.shape[1]]), torch.tensor([[eos, *prefixes[1], 6]])
         )
         assert torch.allclose(found[1], logits[0, -2:], atol=1e-6)
+
+
+def test_words_are_found_by_pytorch_in_the_reference_tier(
+    pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(highest, "np", None)
+    pair.decoder("aggressive", {"engine": "eager"}, " ".join)(ragged[:2])
+    with pytest.raises(AttributeError):
+        pair.decoder("aggressive", {"engine": "fastdecode"}, " ".join)(ragged[:2])
 
 
 def test_encoders_at_once_change_nothing(pair: System, ragged: list[list[str]]) -> None:

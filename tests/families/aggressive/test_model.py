@@ -120,7 +120,7 @@ def test_linear_layers_and_the_encoder_begin_as_they_are_told(
     arguments = Namespace(**both, encoder_start=start, verifier="theirs")
     arguments.encoder_normalize_before = arguments.decoder_normalize_before = True
     arguments.share_all_embeddings = True
-    arguments.apply_bert_init = as_bert
+    arguments.no_bert_init = not as_bert
     drafter_architecture(arguments)
     model = DrafterModel.build_model(arguments, task)
 

@@ -68,9 +68,9 @@ def test_the_command_says_what_is_trained(make: MakeJob) -> None:
 
 def test_wide_drafters_begin_as_bert(make: MakeJob) -> None:
     job = make({"encoder": "random"}, max_epochs=1)
-    assert "--apply-bert-init" not in job.arguments()
+    assert "--no-bert-init" in job.arguments()
     wide = replace(job, architecture=replace(job.architecture, width=512))
-    assert "--apply-bert-init" in wide.arguments()
+    assert "--no-bert-init" not in wide.arguments()
 
 
 @pytest.mark.parametrize(

@@ -22,5 +22,5 @@ def test_both_ways_have_the_same_sum(
         "paths by a loop in log space",
     ]
     for fast, naive in (cells[:2], cells[2:]):
-        assert fast[3] == naive[3]
+        assert float(fast[3]) == pytest.approx(float(naive[3]), rel=1e-4)
         assert float(fast[3]) > 0

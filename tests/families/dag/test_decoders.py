@@ -16,6 +16,7 @@ from fastdecode.families.dag.rows import Decoder as Row
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer import highest
 from fastdecode.translation import Translation
 from tests.families.dag.conftest import EOS, PAD, untrained_graphs
 
@@ -51,6 +52,15 @@ def test_both_engines_write_the_same(
     fast = decoder(system, **settings, engine="fastdecode")
     for one, other in zip(decoder(system, **settings)(ragged), fast(ragged), strict=True):
         same(one, other)
+
+
+def test_words_are_found_by_pytorch_in_the_reference_tier(
+    system: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(highest, "np", None)
+    decoder(system, engine="eager")(ragged[:2])
+    with pytest.raises(AttributeError):
+        decoder(system, engine="fastdecode")(ragged[:2])
 
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from fastdecode.families.dag.tokens import scores_in_blocks, token_scores
+from fastdecode.families.dag.tokens import BLOCK, scores_in_blocks, token_scores
 
 
 def problem(seed: int, dtype: torch.dtype = torch.double) -> tuple[Tensor, Tensor, Tensor]:
@@ -71,6 +71,15 @@ def test_half_precision_is_summed_in_single() -> None:
         assert torch.allclose(grad.double(), wanted, atol=0.3, rtol=0.05)
 
 
+def test_gradients_of_half_precision_are_added_up_in_single() -> None:
+    states = torch.ones(1, 4096, 1, dtype=torch.bfloat16, requires_grad=True)
+    embeddings = torch.zeros(2, 1, dtype=torch.bfloat16, requires_grad=True)
+    targets = torch.zeros(1, 1, dtype=torch.long)
+    scores_in_blocks(states, embeddings, targets, block=8).sum().backward()
+    assert embeddings.grad is not None
+    assert embeddings.grad[:, 0].tolist() == [2048.0, -2048.0]  # in bf16 it would stop at 256
+
+
 class Largest(TorchDispatchMode):
     """Remembers the most elements of any tensor that is made."""
 
@@ -91,6 +100,9 @@ def test_the_logits_of_a_batch_are_never_there_at_once(block: int) -> None:
     with Largest() as made:
         scores_in_blocks(states, embeddings, targets, block).sum().backward()
     assert made.elements == max(block, 2000)  # 2,000: the embeddings' gradient
+    with Largest() as made:  # in blocks of the size that training takes
+        scores_in_blocks(states.repeat(1, 100, 1), embeddings, targets).sum().backward()
+    assert made.elements == 1000 * (BLOCK["cpu"] // 1000)
     with Largest() as made:
         token_scores(states @ embeddings.T, targets).sum().backward()
     assert made.elements == 200_000
