@@ -2,8 +2,11 @@
 
 All decoders are resampled with the same draws of lines, so that the difference or the ratio of two
 of them has an interval of its own, which is narrower than theirs (Koehn 2004: paired bootstrap).
+Where a model was trained several times, its seeds are drawn as well (Sellam et al. 2022, The
+MultiBERTs, section 3: multi-bootstrap): another training would have moved the number, too.
 """
 
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,6 +61,28 @@ def _score(counts: list[int]) -> float:
     half = len(orders) // 2
     scored = BLEU.compute_bleu(orders[:half], orders[half:], length, wanted, smooth_method="exp")
     return float(scored.score)
+
+
+def resampled_seeds(scores: Numbers, model: str) -> Numbers:
+    """Return the mean over as many seeds as there are, drawn with replacement, of resamples, (R,).
+
+    `scores` (seeds, R) are of one decoder, the same resamples of lines for every seed. Decoders of
+    one `model` (its name) share the draws of seeds, so that their differences are those of the same
+    trainings; models are drawn apart, since seed 2 of one has nothing to do with seed 2 of another.
+
+    Draws from few seeds vary too little, by (S - 1) / S; deviations from the mean over seeds are
+    stretched by the root of its inverse (Rao and Wu 1988), so that their variance is the unbiased
+    estimate. One seed tells nothing of others: its resamples are returned as they are.
+    """
+    seeds, resamples = scores.shape
+    mean: Numbers = scores.mean(axis=0)  # (R,)
+    if seeds == 1:
+        return mean
+    random = np.random.default_rng([SEED, zlib.crc32(model.encode())])
+    drawn = random.integers(0, seeds, (seeds, resamples))  # (S, R)
+    moved = np.take_along_axis(scores, drawn, axis=0).mean(axis=0) - mean
+    stretched: Numbers = mean + moved * (seeds / (seeds - 1)) ** 0.5
+    return stretched
 
 
 def resampled_time(milliseconds: Numbers) -> Numbers:

@@ -8,6 +8,7 @@ from fastdecode.measure.resampling import (
     draws,
     resampled_bleu,
     resampled_rate,
+    resampled_seeds,
     resampled_time,
 )
 
@@ -57,3 +58,23 @@ def test_times_are_medians_over_the_drawn_lines(monkeypatch: pytest.MonkeyPatch)
 
 def test_few_repeats_have_no_interval() -> None:
     assert np.isnan(resampled_rate(np.array([1.0, 1.1, 1.2, 1.3]))).all()
+
+
+def test_seeds_move_a_mean_as_far_as_their_deviation_says() -> None:
+    seeds = np.array([[20.0], [23.0], [21.0]]) + np.zeros((3, 20_000))  # lines move nothing
+    drawn = resampled_seeds(seeds, "raw/nat")
+    assert drawn.mean() == pytest.approx(seeds.mean(), abs=0.05)
+    assert drawn.var() == pytest.approx(seeds[:, 0].var(ddof=1) / 3, rel=0.05)
+
+
+def test_one_seed_is_resampled_by_lines_alone() -> None:
+    of_lines = np.array([[20.0, 22.0, 21.0]])
+    assert resampled_seeds(of_lines, "raw/nat").tolist() == of_lines[0].tolist()
+
+
+def test_decoders_of_a_model_share_seeds_and_models_do_not() -> None:
+    seeds = np.array([[20.0], [23.0], [21.0]]) + np.zeros((3, 1000))
+    greedy, beam = (resampled_seeds(seeds + gain, "raw/dag") for gain in (0.0, 2.0))
+    assert beam - greedy == pytest.approx(np.full(1000, 2.0))
+    other = resampled_seeds(seeds, "raw/nat")
+    assert abs(np.corrcoef(greedy, other)[0, 1]) < 0.1

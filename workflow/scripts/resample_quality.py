@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import open_to_write, read_lines
-from fastdecode.measure.resampling import resampled_bleu
+from fastdecode.measure.resampling import resampled_bleu, resampled_seeds
 from fastdecode.translation import read_translations
 
 params = snakemake.params
@@ -18,6 +19,9 @@ with clear_errors():
         texts = [translation.text for translation in translations]
         drawn = resampled_bleu(texts, reference, params.language, params.lowercase)
         resamples.setdefault(entry, []).append(drawn)
-    means = {entry: sum(seeds) / len(seeds) for entry, seeds in resamples.items()}
+    means = {
+        entry: resampled_seeds(np.stack(seeds), model=entry.rpartition("/")[0])
+        for entry, seeds in resamples.items()
+    }
     with open_to_write(Path(snakemake.output[0])) as file:
         pd.DataFrame(means).round(6).to_csv(file, index=False, lineterminator="\n")

@@ -20,11 +20,12 @@ COLUMNS = [
     *("what", "marks", "device", "commit"),  # of its cells
 ]
 CAPTION = (
-    "Intervals (95%) of BLEU are from 1,000 resamples of the test lines (paired bootstrap), those "
-    "of times from as many of the timed lines, of rates from as many of the repeats; other numbers "
-    "have none. A claim holds if the interval, or the number, of every condition is within its "
-    "bounds, does not hold if one is outside, and cannot be told otherwise. Intervals know nothing "
-    "of other seeds, and are not corrected for the number of tests."
+    "Intervals (95%) of BLEU are from 1,000 resamples of the test lines (paired bootstrap), and of "
+    "the seeds where a system has several, those of times from as many of the timed lines, of "
+    "rates from as many of the repeats; other numbers have none. A claim holds if the interval, or "
+    "the number, of every condition is within its bounds, does not hold if one is outside, and "
+    "cannot be told otherwise. Intervals of one seed know nothing of others; none is corrected for "
+    "the number of tests."
 )
 
 
