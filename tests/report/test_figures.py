@@ -18,7 +18,7 @@ def curve(epochs: int = 4, seconds: float = 100.0) -> pd.DataFrame:
             "epoch": steps,
             "update": [100 * step for step in steps],
             "seconds": [seconds * step for step in steps],
-            "valid_loss": [8 / step for step in steps],
+            "valid_nll_loss": [8 / step for step in steps],
             "valid_bleu": [30 - 20 / step for step in steps],
         }
     )
@@ -46,7 +46,7 @@ def test_what_is_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     figure = draw(monkeypatch, tmp_path, {"base": curve(), "big": holes})
     bleu_updates, bleu_time, loss_updates, loss_time = figure.axes
     assert bleu_updates.get_ylabel() == "validation BLEU"
-    assert loss_updates.get_ylabel() == "validation loss (bits per token)"
+    assert loss_updates.get_ylabel() == "validation NLL (bits per token)"
     assert loss_updates.get_xlabel() == "updates"
     assert loss_time.get_xlabel() == "training time (minutes)"
     base, big = bleu_time.get_lines()
