@@ -49,7 +49,9 @@ class System(AnySystem):
         "from the first to the second over two thirds of the training",
     )
     fix_revealed: bool = Field(
-        False, description="the loss keeps shown tokens where they are shown (the authors' code)"
+        False,
+        description="the loss keeps shown tokens where they are shown (an option of the authors' "
+        "code, off in its recipes for translation)",
     )
     divide_by_length: bool = Field(
         False, description="divide a sentence's loss by its target's length (the authors' code)"
