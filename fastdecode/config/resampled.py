@@ -28,6 +28,15 @@ def resampled(config: Configuration, paper: str) -> dict[tuple[str, str], list[t
     return {where: list(models) for where, models in found.items()}
 
 
+def decided_by(config: Configuration, model: Model, decoder: str) -> str:
+    """Return the target/system whose seeds move these translations: its own, or its verifier's.
+
+    What a drafter proposes, its verifier of the same seed decides.
+    """
+    others = {**config.companions(model, decoder), **config.companions(model)}
+    return next(iter(others.values()), model).entry
+
+
 def claims_of(config: Configuration, paper: str) -> dict[str, Claim]:
     """Return the claims of a paper that are about artifacts of the run."""
     row = config.papers[paper]

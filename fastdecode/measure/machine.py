@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 
+from fastdecode.errors import UserError
+from fastdecode.files import read_json
 from fastdecode.progress import say
-from fastdecode.provenance import cores
+from fastdecode.provenance import cores, describe_cpu
 
 MEGABYTE = 1 << 20
 WIDTH = 512  # of the matrix that is multiplied by a vector, as in a base Transformer
@@ -52,6 +54,24 @@ def device_name(device: str) -> str:
 def synchroniser(device: str) -> Callable[[], None]:
     """Return what waits until `cpu` or `cuda` has done all it was given: before every clock."""
     return torch.cuda.synchronize if device == "cuda" else lambda: None
+
+
+def bandwidth_of(machine: Path, threads: int, device: str) -> float:
+    """Return the memory bandwidth (GB/s) that was measured with so many threads.
+
+    `device` is `cpu`, or the description of an accelerator. Raises UserError where the measurement
+    is another machine's, or of other numbers of threads: the floor of a time would be another's.
+    """
+    found = read_json(machine)
+    here = describe_cpu() if device == "cpu" else device
+    measured = found["provenance"]["device"]
+    if measured != here or str(threads) not in found["bandwidth"]:
+        raise UserError(
+            f"{machine} is of {measured}, threads {', '.join(found['bandwidth'])}, and this is "
+            f"{here}, threads {threads}: delete it, and it is measured again where decoders are "
+            "timed"
+        )
+    return float(found["bandwidth"][str(threads)])
 
 
 def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:

@@ -154,12 +154,19 @@ class Costs:
         )
         return Cost(seconds, self._gpu, size.lines * 3 * TEXT_BYTES)
 
+    def _lines(self, dataset: str, split: str, scenario: str) -> float:
+        """Return how many lines are timed, of those that the split has."""
+        latency = self._config.run.latency
+        wanted = latency.lines if scenario == "S1" else latency.batch_lines
+        return min(wanted, self._sizes.of(dataset, split).lines)
+
     def _timed(self, dataset: str, split: str, tier: str | None, scenario: str) -> float:
         """Return the seconds of one pass over the timed lines, by all decoders of a tier."""
         latency = self._config.run.latency
         size = self._sizes.of(dataset, split)
         share = SINGLE if scenario == "S1" else BATCHED
-        lines = latency.lines if scenario == "S1" else latency.batch_lines * len(latency.batches)
+        batches = 1 if scenario == "S1" else len(latency.batches)
+        lines = self._lines(dataset, split, scenario) * batches
         return sum(
             lines
             * self._sentence(model, name, size, share)
@@ -174,7 +181,7 @@ class Costs:
         dataset, _, split = place.rpartition(".")
         latency = self._config.run.latency
         once = self._timed(dataset, split, tier, scenario)
-        warm = 1 + latency.warmup / latency.lines
+        warm = 1 + latency.warmup / self._lines(dataset, split, scenario)
         return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
 
     def _memory(self, job: Job) -> Cost:

@@ -22,8 +22,14 @@ def agreement_table(rows: Sequence[dict[str, Any]], dataset: str, split: str) ->
             "lines": str(row["lines"]),
             "identical": f"{row['identical'] / row['lines']:.2%}",
             "differing": str(row["lines"] - row["identical"]),
-            "largest gap": "–" if row["largest_gap"] is None else f"{row['largest_gap']:.1e}",
+            "largest gap": _gap(row),
         }
         for row in rows
     ]
     return Table(pd.DataFrame(lines, dtype=str), CAPTION.format(dataset=dataset, split=split))
+
+
+def _gap(row: dict[str, Any]) -> str:
+    if row["largest_gap"] is not None:
+        return f"{row['largest_gap']:.1e}"
+    return "–" if row["identical"] == row["lines"] else "unknown"  # no score to compare

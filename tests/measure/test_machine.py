@@ -5,9 +5,18 @@ from pathlib import Path
 import pytest
 import torch
 
+from fastdecode.errors import UserError
+from fastdecode.files import write_json
 from fastdecode.measure import machine
-from fastdecode.measure.machine import array_bytes, best, best_time, measure_machine, threads_of
-from fastdecode.provenance import cores
+from fastdecode.measure.machine import (
+    array_bytes,
+    bandwidth_of,
+    best,
+    best_time,
+    measure_machine,
+    threads_of,
+)
+from fastdecode.provenance import cores, describe_cpu
 
 
 def kernel(
@@ -96,3 +105,16 @@ def test_what_is_measured_of_this_machine() -> None:
 def test_every_reading_kernel_reads_all_of_its_matrix() -> None:
     for kernel in machine._reading("cpu", 1 << 20):
         assert float(kernel.run().sum()) == (1 << 20) / 4, kernel.name  # a matrix of ones
+
+
+def test_the_bandwidth_is_of_the_machine_that_times(tmp_path: Path) -> None:
+    path = tmp_path / "machine.json"
+    measured = {"bandwidth": {"1": 38.5, "2": 70.0}}
+    write_json(path, {"provenance": {"device": describe_cpu()}, **measured})
+    assert bandwidth_of(path, 2, "cpu") == 70.0
+    with pytest.raises(UserError, match=r"threads 1, 2, and this is .*threads 4: delete it"):
+        bandwidth_of(path, 4, "cpu")
+    write_json(path, {"provenance": {"device": "A100"}, **measured})
+    assert bandwidth_of(path, 1, "A100") == 38.5
+    with pytest.raises(UserError, match="is of A100"):
+        bandwidth_of(path, 1, "cpu")

@@ -92,6 +92,17 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
         assert 0 < cost.seconds < 3600 and cost.kept > 0, rule
 
 
+def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
+    timing = "results/report/r/latency/toy.long.test.reference.S1.threads1.json"
+    few, more, most = (
+        costs("toy-lattice", tmp_path, latency={"lines": lines, "warmup": 20})
+        .of(Job("measure_latency", (timing,), (), False))
+        .seconds
+        for lines in (20, 1_000_000, 2_000_000)
+    )
+    assert few < more == most
+
+
 def test_what_is_done_costs_space_but_no_time() -> None:
     done = Job("train_system", ("a",), (), True, taken=7200.0)
     left = [Job("translate_split", (name,), ("a",), False) for name in "bc"]

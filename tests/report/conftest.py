@@ -130,10 +130,11 @@ def assert_legible(figure: Figure) -> None:
 def _texts(figure: Figure) -> list[Text]:
     """Return the texts that are seen: not those of ticks beyond the end of an axis."""
     beyond = {
-        tick.label1
+        label
         for panel in figure.axes
         for axis in (panel.xaxis, panel.yaxis)
         for tick in axis.get_major_ticks()
+        for label in (tick.label1, tick.label2)
         if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
     }
     texts: list[Text] = figure.findobj(Text)

@@ -1,6 +1,6 @@
 """Claims of the papers: judged from the cells of their tables and figures."""
 
-from fastdecode.config.resampled import claims_of, judged, resampled
+from fastdecode.config.resampled import claims_of, decided_by, judged, resampled
 
 
 wildcard_constraints:
@@ -52,6 +52,10 @@ rule resample_quality:
     params:
         entries=lambda w: [
             f"{model.entry}/{decoder}"
+            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+        ],
+        drawn_as=lambda w: [
+            decided_by(CONFIG, model, decoder)
             for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
         ],
         language=lambda w: corpus_of(w).target,

@@ -14,13 +14,14 @@ params = snakemake.params
 with clear_errors():
     reference = list(read_lines(Path(snakemake.input.raw)))
     resamples: dict[str, list] = {}
+    seeds_of = dict(zip(params.entries, params.drawn_as, strict=True))
     for entry, path in zip(params.entries, snakemake.input.translations, strict=True):
         _, _, translations = read_translations(Path(path))
         texts = [translation.text for translation in translations]
         drawn = resampled_bleu(texts, reference, params.language, params.lowercase)
         resamples.setdefault(entry, []).append(drawn)
     means = {
-        entry: resampled_seeds(np.stack(seeds), model=entry.rpartition("/")[0])
+        entry: resampled_seeds(np.stack(seeds), seeds_of[entry])
         for entry, seeds in resamples.items()
     }
     with open_to_write(Path(snakemake.output[0])) as file:

@@ -97,6 +97,14 @@ def _tier(tier: object, ours: pd.DataFrame) -> str:
     return f"({tier})" if tier and several else ""
 
 
+def _timed(speeds: pd.DataFrame, scores: pd.DataFrame) -> str:
+    """Say of which seeds the times are, where BLEU is of others, too."""
+    seeds = {seed for cell in speeds["seeds"] for seed in cell.split()}
+    if all(set(cell.split()) <= seeds for cell in scores["seeds"]):
+        return ""
+    return f", seed {', '.join(sorted(seeds, key=int))}"
+
+
 def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     parts = [f"{name}: {artifact.title}."]
     if artifact.setting:
@@ -119,16 +127,17 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
         kinds = dict.fromkeys(_kind(artifact, str(column)) for column in group["column"])
         parts.append(
             f"{' and '.join(kinds).capitalize()} of ours: {dataset}, {split}, {tiers} tier, "
-            f"{scenario}{batches}, threads {threads}, {precision}, {device}."
+            f"{scenario}{batches}, threads {threads}, {precision}, {device}{_timed(group, scores)}."
         )
     for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
         over = " and ".join(group["over"].unique())
         parts.append(f"Speed-ups in the {tier} tier are over {over}.")
+    seeds = ours["n"].max()
+    sure = "p < 0.05 with each seed" if seeds > 1 else "p < 0.05"
     for letter in LETTERS:
         if ours["marks"].str.contains(letter).any():
             row = artifact.against[LETTERS.index(letter)]
-            parts.append(f"{letter}: differs from {row}, p < 0.05, approximate randomisation.")
-    seeds = ours["n"].max()
+            parts.append(f"{letter}: differs from {row}, {sure}, approximate randomisation.")
     if seeds > 1:
         parts.append(f"BLEU: means over up to {seeds:.0f} seeds.")
     return [*parts, *notes(frame), *(f"Note: {note}." for note in artifact.notes)]

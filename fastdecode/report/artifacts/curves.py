@@ -61,7 +61,10 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 
 
 def described(points: pd.DataFrame) -> str:
-    """Return a second line for the head of a figure: split and device; † if times are marked."""
+    """Return a second line for the head of a figure: split and device; † if times are marked.
+
+    Seeds are named where a point is of several.
+    """
     return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
 
 
@@ -70,5 +73,8 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         values = [value for value in points[column].unique() if value]
         if values:
             yield " and ".join(values)
+    seeds = max((cell.split() for cell in points["seeds"]), key=len, default=[])
+    if len(seeds) > 1:
+        yield f"seeds {', '.join(seeds)}"
     if points["marks"].str.contains(DISTURBED).any():
         yield f"{DISTURBED} on a busy machine"

@@ -178,16 +178,18 @@ def clocked(tidy: pd.DataFrame, dataset: str, split: str, entry: str) -> dict[st
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:
     """Return a letter for each of `against` that an entry differs from; of "" there is none.
 
-    It does where p < 0.05 (approximate randomisation) with every seed.
+    It does where p < 0.05 (approximate randomisation) with every seed, all in one direction.
     """
     marks = ""
     for letter, baseline in zip(LETTERS, against, strict=False):
         tests = [
-            test["p_randomisation"]
+            test
             for test in part.comparisons
             if test["baseline"] == baseline and entry == "/".join(test[name] for name in NAMES)
         ]
-        if tests and entry != baseline and max(tests) < LEVEL:
+        sure = all(test["p_randomisation"] < LEVEL for test in tests)
+        directions = {test["difference"] > 0 for test in tests}
+        if entry != baseline and sure and len(directions) == 1:
             marks += letter
     return marks
 

@@ -14,7 +14,10 @@ __all__ = ["draw", "points"]
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
-    """Draw a panel a dataset and tier, the points of a series joined in the order of its rows."""
+    """Draw a panel a dataset and tier, the points of a series joined in the order of its rows.
+
+    Whiskers are standard deviations over seeds.
+    """
     places = list(points[["dataset", "panel"]].drop_duplicates().itertuples(index=False))
     marks = dict(zip(points["series"].unique(), styles(), strict=False))
     with canvas(3.4 * len(places), *pictures) as figure:
@@ -29,6 +32,12 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                     **{"linestyle": line, "marker": marker, "color": colour},
                     **{"markersize": 5, "linewidth": 1.0},
                 )
+                spread = rows.dropna(subset="sd")
+                if not spread.empty:
+                    panel.errorbar(
+                        *(spread["x"], spread["y"], spread["sd"]),
+                        **{"fmt": "none", "ecolor": colour, "elinewidth": 0.8, "capsize": 2},
+                    )
                 handles.setdefault(_named(str(series), rows), handle)
             logarithmic(panel, "x", here["x"])
             panel.set(title=f"{dataset}, {tier}", ylabel=artifact.axes["y"])

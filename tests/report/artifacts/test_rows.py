@@ -72,6 +72,8 @@ def test_quality_is_a_mean_over_seeds(tidy: pd.DataFrame) -> None:
     assert cell["sd"] == pytest.approx(2**0.5)
     table = printed("lattice.table1", ARTIFACT, found)
     assert table.frame["toy BLEU"].iloc[0] == "32.00 ± 1.41"
+    assert "S1, threads 1, fp32, cpu: X, 2 cores, seed 1." in table.caption  # not of both
+    assert "BLEU: means over up to 2 seeds." in table.caption
 
 
 def test_the_split_of_quality_may_differ_from_that_of_speed(tidy: pd.DataFrame) -> None:
@@ -178,19 +180,25 @@ def test_a_batch_size_may_be_asked_for(tidy: pd.DataFrame) -> None:
 
 def test_scores_that_differ_from_a_row_are_marked(tidy: pd.DataFrame) -> None:
     names = {"target": "big", "system": "small", "decoder": "beam5"}
+    found = {  # by baseline: p and the difference, a seed each
+        "raw/base/beam5": ((0.01, -1.0), (0.02, -0.8)),
+        "big/small/x": ((0.01, -1.0), (0.2, -0.1)),
+        "big/small/y": ((0.01, -1.0), (0.02, 0.8)),
+    }
     tests = [
-        {**names, "seed": seed, "baseline": baseline, "p_randomisation": p}
-        for baseline, values in (("raw/base/beam5", (0.01, 0.02)), ("big/small/x", (0.01, 0.2)))
-        for seed, p in enumerate(values)
+        {**names, "seed": seed, "baseline": baseline, "p_randomisation": p, "difference": gained}
+        for baseline, values in found.items()
+        for seed, (p, gained) in enumerate(values)
     ]
-    part = replace(PARTS["toy"], against=("big/small/x", "raw/base/beam5"), comparisons=tests)
-    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow")})
-    found = cells(Evidence(artifact, tidy, {"toy": part}))
-    assert ours(found, "quick", "bleu")["marks"] == "ᵇ"  # with every seed, not with one
-    assert ours(found, "slow", "bleu")["marks"] == ""
-    table = printed("x", artifact, found)
+    against = ("big/small/x", "raw/base/beam5", "big/small/y")
+    part = replace(PARTS["toy"], against=against, comparisons=tests)
+    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow", "missing")})
+    made = cells(Evidence(artifact, tidy, {"toy": part}))
+    assert ours(made, "quick", "bleu")["marks"] == "ᵇ"  # with every seed, in one direction
+    assert ours(made, "slow", "bleu")["marks"] == ""
+    table = printed("x", artifact, made)
     assert "29.00ᵇ" in table.frame["toy BLEU"].tolist()
-    assert "ᵇ: differs from slow, p < 0.05, approximate randomisation." in table.caption
+    assert "ᵇ: differs from slow, p < 0.05" in table.caption
 
 
 def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:
@@ -238,7 +246,7 @@ def test_a_row_may_be_tested_against_one_of_several_entries(tidy: pd.DataFrame) 
     part = Part(
         *("test", "test", entries),
         against=("", "raw/base/beam5"),
-        comparisons=[names | {"p_randomisation": 0.01}],
+        comparisons=[names | {"p_randomisation": 0.01, "difference": 1.0}],
     )
     found = cells(Evidence(artifact, tidy, {"toy": part}))
     assert ours(found, "quick", "bleu")["marks"] == "ᵇ"
