@@ -20,7 +20,7 @@ TIERS = ("reference", "optimised")
 COARSE = ("int8", "bf16")  # of single decoders, in a run of another precision
 SPEED = {"S1": "latency_median", "Smax": "throughput_sentences"}  # what ratios are made of
 METRICS = [
-    *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed")),
+    *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed", "n")),
     *(f"latency_{name}" for name in ("tokens", "passes", "bytes_per_pass", "floor_fraction")),
     *("throughput_sentences", "throughput_tokens", "memory_peak", "memory_allocator_peak"),
 ]
@@ -140,11 +140,20 @@ def speed_table(rows: pd.DataFrame) -> Table:
         *(_over(tier, rows[rows["tier"] == tier]) for tier in rows["tier"].unique()),
         "Ratios are of " + ("medians" if scenario == "S1" else "sentences a second") + ", both with"
         " the same number of threads and, but where the table says otherwise, precision.",
+        *_samples(rows["latency_n"].dropna(), "lines" if scenario == "S1" else "batches"),
         *(note for heading, note in EXPLAINED.items() if heading in printed),
         *([f"BLEU: {signature}."] if signature else []),
         *notes(printed),
     ]
     return Table(printed, " ".join(caption))
+
+
+def _samples(counts: "pd.Series[float]", what: str) -> list[str]:
+    """Say how many samples a time is of."""
+    if counts.empty:
+        return []
+    numbers = " to ".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
+    return [f"Every time is of {numbers} samples, {what} by repeats."]
 
 
 def described(rows: pd.DataFrame) -> str:

@@ -115,6 +115,18 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
     assert r"12.5\%" in to_latex(table.frame, table.caption, "tab:x")
 
 
+def test_the_caption_says_how_many_samples_times_are_of(tidy: pd.DataFrame) -> None:
+    medians = tidy[tidy["metric"] == "latency_median"]
+    counts = medians.assign(metric="latency_n", value=100.0, unit="samples")
+    batched = counts["scenario"] == "Smax"
+    counts.loc[batched, "value"] = 4.0
+    counts.loc[batched & (counts["decoder"] == "greedy"), "value"] = 8.0
+    more = pd.concat([tidy, counts])
+    for scenario, said in (("S1", "100 samples, lines"), ("Smax", "4 to 8 samples, batches")):
+        caption = speed_table(rows_of(more, scenario)).caption
+        assert f"Every time is of {said} by repeats." in caption
+
+
 def test_the_printed_table_in_batches(tidy: pd.DataFrame) -> None:
     table = speed_table(rows_of(tidy, "Smax"))
     printed = table.frame.iloc[1].to_dict()

@@ -73,7 +73,7 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         values = [value for value in points[column].unique() if value]
         if values:
             yield " and ".join(values)
-    seeds = max((cell.split() for cell in points["seeds"]), key=len, default=[])
+    seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
     if len(seeds) > 1:
         yield f"seeds {', '.join(seeds)}"
     if points["marks"].str.contains(DISTURBED).any():
