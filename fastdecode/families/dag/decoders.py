@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from fastdecode.errors import UserError
-from fastdecode.families.dag.beam import Limits, beam_search
+from fastdecode.families.dag import beam, compiled
+from fastdecode.families.dag.beam import Limits
 from fastdecode.families.dag.graph import Found, Graph, Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.ngrams import NGrams
@@ -61,6 +62,8 @@ class GraphDecoder:
         self._limits = Limits(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )
+        fast = row.engine == "fastdecode"
+        self._beam_search = compiled.beam_search if fast else beam.beam_search
         self._ngrams = _ngrams(system) if row.search == "beam" and row.lm_weight else None
         weights = [
             *model.decoder.layers.parameters(),
@@ -134,7 +137,7 @@ class GraphDecoder:
         if row.search == "viterbi":  # of at most 2L/λ vertices
             return viterbi(graph, 2 * lengths, row.length_penalty)
         if row.search == "beam":
-            return beam_search(graph, self._limits, self._ngrams)
+            return self._beam_search(graph, self._limits, self._ngrams)
         if row.search == "sample":
             # By what the source says, so that a sentence's sample does not depend on its batch.
             ids = torch.tensor([crc32(" ".join(tokens).encode()) for tokens in sources])

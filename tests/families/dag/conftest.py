@@ -20,6 +20,24 @@ from fastdecode.families.dag.model import GraphModel
 from fastdecode.measure.untrained import untrained_system
 
 BOS, PAD, EOS, UNK = range(4)
+ARPA = """\\data\\
+ngram 1=5
+ngram 2=3
+
+\\1-grams:
+-1.0\t<unk>\t0
+0\t<s>\t-0.3
+-0.7\t</s>\t0
+-0.4\tw0\t-0.2
+-0.9\tw1\t-0.1
+
+\\2-grams:
+-0.5\t<s> w0
+-0.2\tw0 w1
+-0.1\tw1 </s>
+
+\\end\\
+"""
 
 
 def dictionary(words: int) -> Dictionary:

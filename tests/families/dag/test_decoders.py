@@ -1,5 +1,6 @@
 """The whole of decoding: engines against each other, batches against their sentences."""
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from fastdecode.config.models import Architecture
 from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
+from fastdecode.families.dag import beam, compiled
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.dag.rows import Decoder as Row
 from fastdecode.framing import blank_slots, frame_sources
@@ -18,7 +20,7 @@ from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer import highest
 from fastdecode.translation import Translation
-from tests.families.dag.conftest import EOS, PAD, untrained_graphs
+from tests.families.dag.conftest import ARPA, EOS, PAD, untrained_graphs
 
 Sentences = list[list[str]]
 SEARCHES: list[dict[str, Any]] = [
@@ -26,17 +28,22 @@ SEARCHES: list[dict[str, Any]] = [
     {"search": "lookahead"},
     {"search": "viterbi"},
     {"search": "beam", "beams": 20},
+    {"search": "beam", "beams": 20, "lm_weight": 0.5},
     {"search": "sample"},
     {"search": "sample", "top_p": 1.0, "temperature": 0.6},
 ]
 
 
 @pytest.fixture(scope="module", params=["softmax", "gated"])
-def system(request: pytest.FixtureRequest) -> System:
-    return untrained_graphs(request.param)
+def system(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> System:
+    assets = tmp_path_factory.mktemp("assets")
+    (assets / LANGUAGE_MODEL).write_text(ARPA)  # KenLM reads both kinds
+    return replace(untrained_graphs(request.param), assets=assets)
 
 
 def decoder(system: System, **settings: Any) -> Decoder:
+    if system.assets and settings.get("lm_weight"):
+        pytest.importorskip("kenlm")
     return system.decoder("dag", settings, " ".join)
 
 
@@ -73,6 +80,23 @@ def test_a_batch_is_its_sentences_one_by_one(
     for sentence, batched in zip(ragged, together, strict=True):
         same(decode([sentence])[0], batched)
     assert {translation.passes for translation in together} == {1}
+
+
+def test_the_language_model_is_heard(system: System, ragged: Sentences) -> None:
+    plain, heard = (
+        decoder(system, search="beam", beams=20, lm_weight=weight)(ragged) for weight in (0.0, 2.0)
+    )
+    assert any(a.tokens != b.tokens for a, b in zip(plain, heard, strict=True))
+
+
+def test_each_engine_has_its_beam_search(
+    system: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for engine, searches in (("eager", beam), ("fastdecode", compiled)):
+        with monkeypatch.context() as patch:
+            patch.setattr(searches, "beam_search", lambda *_: [([5], -1.0)])
+            (found,) = decoder(system, search="beam", engine=engine)(ragged[:1])
+        assert found.tokens == [system.target[5]]
 
 
 def test_lookahead_follows_the_model_itself(system: System, ragged: Sentences) -> None:

@@ -12,26 +12,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.dag import language_model
 from fastdecode.families.dag.language_model import build_tools, estimate
 from fastdecode.families.dag.ngrams import NGrams
-from tests.families.dag.conftest import EOS, UNK, dictionary
-
-ARPA = """\\data\\
-ngram 1=5
-ngram 2=3
-
-\\1-grams:
--1.0\t<unk>\t0
-0\t<s>\t-0.3
--0.7\t</s>\t0
--0.4\tw0\t-0.2
--0.9\tw1\t-0.1
-
-\\2-grams:
--0.5\t<s> w0
--0.2\tw0 w1
--0.1\tw1 </s>
-
-\\end\\
-"""
+from tests.families.dag.conftest import ARPA, EOS, UNK, dictionary
 
 
 def program(path: Path, script: str) -> None:

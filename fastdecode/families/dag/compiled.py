@@ -1,0 +1,140 @@
+"""The beam search in C++ (beam.cpp), for engine fastdecode: beam.py is its twin.
+
+The authors' beam search is C++, too. It is compiled when it is first asked for, with the g++ that
+the installation needs, into the user's cache; the name of the library knows its source.
+"""
+
+import ctypes
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastdecode.errors import UserError
+from fastdecode.families.dag.beam import LanguageModel, Limits, expansions
+from fastdecode.families.dag.graph import Found, Graph
+
+SOURCE = Path(__file__).with_name("beam.cpp")
+# Without -march: a cluster's nodes share the cache. Without contraction, that rounds otherwise.
+FLAGS = ("-O3", "-std=c++17", "-shared", "-fPIC", "-ffp-contract=off")
+Ask = ctypes.CFUNCTYPE(
+    *(ctypes.c_int, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)),
+    *(ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)),
+)
+
+
+def beam_search(graph: Graph, limits: Limits, model: LanguageModel | None = None) -> list[Found]:
+    """Return tokens and score (equation 11) of the best translation of each sentence.
+
+    Raises UserError if the search cannot be compiled.
+    """
+    return [found[0] for found in best_hypotheses(graph, 1, limits, model)]
+
+
+def best_hypotheses(
+    graph: Graph, count: int, limits: Limits, model: LanguageModel | None = None
+) -> list[list[Found]]:
+    """Return the `count` best translations of each sentence that the search ends with.
+
+    Raises UserError if the search cannot be compiled, and what the language model raises.
+    """
+    search = _library().search_beams
+    pairs = expansions(graph, limits.expansions)
+    batch, longest, width = pairs.scores.shape
+    sizes = graph.sizes.cpu().numpy().astype(np.int64)
+    starts = graph.scores[:, 0, 0].double().cpu().numpy()
+    units = np.array([_unit(s[: size - 1, 0]) for s, size in zip(pairs.scores, sizes, strict=True)])
+    weights = np.exp(pairs.scores - units[:, None, None])
+    tokens = np.empty((batch, count, longest), np.int64)
+    lengths, scores = np.empty((batch, count), np.int64), np.empty((batch, count))
+    asked = _Asked(model) if model else None
+    failed = search(
+        *map(ctypes.c_int64, (batch, longest, width)),
+        *map(_pointer, (sizes, pairs.vertices, pairs.words, weights, starts, units)),
+        ctypes.c_int64(int(pairs.words.max()) + 1),
+        *map(ctypes.c_int64, (limits.beams, limits.per_length)),
+        *map(ctypes.c_double, (limits.alpha, limits.gamma)),
+        asked.call if asked else Ask(),
+        ctypes.c_int64(count),
+        *map(_pointer, (tokens, lengths, scores)),
+    )
+    if failed and asked and asked.error:
+        raise asked.error
+    return [
+        [(tokens[b, i, :n].tolist(), float(scores[b, i])) for i, n in enumerate(ns) if n >= 0]
+        for b, ns in enumerate(lengths.tolist())
+    ]
+
+
+def _unit(best: NDArray[Any]) -> float:
+    return float(best[best > -inf].mean())
+
+
+def _pointer(array: NDArray[Any]) -> ctypes.c_void_p:
+    assert array.flags.c_contiguous
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+class _Asked:
+    """A language model as C++ asks it: for all new prefixes of a vertex at once."""
+
+    def __init__(self, model: LanguageModel):
+        self._model, self._states = model, list[Any]()
+        self.error: BaseException | None = None
+        self.call = Ask(self._answer)
+
+    def _answer(self, count: int, parents: Any, tokens: Any, gained: Any) -> int:
+        try:  # an exception would not find its way through C++
+            if not count:
+                self._states = [self._model.begin()]
+            for i in range(count):
+                gained[i], state = self._model.score(self._states[parents[i]], tokens[i])
+                self._states.append(state)
+        except BaseException as error:  # KeyboardInterrupt, too
+            self.error = error
+            return 1
+        return 0
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """Return the compiled search. Raises UserError if it cannot be compiled."""
+    return ctypes.CDLL(str(compiled(SOURCE, cache_folder())))
+
+
+def cache_folder() -> Path:
+    """Return where compiled code is kept: `~/.cache/fastdecode`, or where XDG_CACHE_HOME says."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastdecode"
+
+
+def compiled(source: Path, folder: Path, run: Callable[..., Any] = subprocess.run) -> Path:
+    """Return the library made of `source`, in `folder`; compile it if it is not there.
+
+    Raises UserError if that fails.
+    """
+    key = sha256(" ".join(FLAGS).encode() + source.read_bytes()).hexdigest()[:16]
+    library = folder / f"{source.stem}-{key}.so"
+    if library.exists():
+        return library
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Several jobs may come first at once: each compiles aside, and the last one's stays.
+        with tempfile.TemporaryDirectory(dir=folder) as aside:
+            made = Path(aside) / library.name
+            words = [os.environ.get("CXX", "g++"), *FLAGS, str(source), "-o", str(made)]
+            run(words, check=True, capture_output=True, text=True)
+            made.replace(library)
+    except OSError as error:
+        raise UserError(f"{source.name} cannot be compiled into {folder}: {error}") from None
+    except subprocess.CalledProcessError as error:
+        said = " | ".join(error.stderr.strip().splitlines()[-4:])
+        raise UserError(f"{source.name} does not compile: {said}") from None
+    return library

@@ -1,0 +1,101 @@
+"""The beam search in C++ against its twin on arrays, and how it is compiled."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastdecode.errors import UserError
+from fastdecode.families.dag import beam
+from fastdecode.families.dag.beam import Limits
+from fastdecode.families.dag.compiled import (
+    SOURCE,
+    beam_search,
+    best_hypotheses,
+    cache_folder,
+    compiled,
+)
+from tests.families.dag.conftest import random_graph
+from tests.families.dag.test_beam import Bigrams
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    beams=st.integers(1, 30),
+    per_length=st.integers(1, 8),
+    width=st.integers(1, 6),
+    alpha=st.sampled_from([0.0, 1.0, 1.4]),
+    gamma=st.sampled_from([0.0, 0.3]),
+    count=st.integers(1, 5),
+)
+def test_it_finds_what_its_twin_finds(
+    seed: int, beams: int, per_length: int, width: int, alpha: float, gamma: float, count: int
+) -> None:
+    limits = Limits(beams, per_length, width, alpha, gamma)
+    model = Bigrams() if gamma else None
+    graph, _ = random_graph(seed, [14, 9, 6, 2], words=4, count=width)
+    expected = beam.best_hypotheses(graph, count, limits, model)
+    found = best_hypotheses(graph, count, limits, model)
+    assert [[tokens for tokens, _ in one] for one in found] == [
+        [tokens for tokens, _ in one] for one in expected
+    ]
+    for one, other in zip(found, expected, strict=True):
+        assert [score for _, score in one] == pytest.approx([score for _, score in other])
+
+
+def test_many_prefixes_outgrow_the_first_table() -> None:
+    graph, _ = random_graph(3, [40], words=12, count=5)
+    limits = Limits(beams=400, per_length=400, expansions=5)
+    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, limits)[0][0]
+
+
+def test_an_error_of_the_language_model_is_raised() -> None:
+    class Broken(Bigrams):
+        def score(self, state: Any, token: int) -> tuple[float, Any]:
+            raise KeyError(token)
+
+    graph, _ = random_graph(3, [6], words=2)
+    with pytest.raises(KeyError):
+        beam_search(graph, Limits(gamma=0.1), Broken())
+
+
+def test_what_waits_on_another_device_or_is_cut_out_is_read_too() -> None:
+    """Tensors of a graph need not be contiguous."""
+    graph, _ = random_graph(11, [9, 6], count=3)
+    strided = beam.Graph(
+        graph.links.transpose(1, 2).contiguous().transpose(1, 2),
+        graph.words.transpose(1, 2).contiguous().transpose(1, 2),
+        graph.scores.transpose(1, 2).contiguous().transpose(1, 2),
+        graph.sizes.to(torch.int32),
+    )
+    assert beam_search(strided, Limits(4, 2, 3)) == beam_search(graph, Limits(4, 2, 3))
+
+
+def test_it_is_compiled_once(tmp_path: Path) -> None:
+    library = compiled(SOURCE, tmp_path / "cache")
+    assert library.exists() and list(library.parent.iterdir()) == [library]
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    assert compiled(SOURCE, tmp_path / "cache", never) == library
+
+
+def test_what_does_not_compile_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "wrong.cpp"
+    source.write_text("int wrong( {")
+    with pytest.raises(UserError, match=r"wrong\.cpp does not compile: .*error"):
+        compiled(source, tmp_path / "cache")
+    assert not list((tmp_path / "cache").iterdir())
+    monkeypatch.setenv("CXX", str(tmp_path / "nothing"))
+    with pytest.raises(UserError, match=r"wrong\.cpp cannot be compiled into .*nothing"):
+        compiled(source, tmp_path / "cache")
+
+
+def test_the_cache_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "fastdecode"
