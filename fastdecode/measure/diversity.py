@@ -6,10 +6,15 @@ that a line has. Lines are detokenised text, BLEU is that of corpora, in percent
 """
 
 from collections.abc import Sequence
+from itertools import permutations
 from statistics import fmean
+
+import numpy as np
 
 from fastdecode.errors import UserError
 from fastdecode.measure.metrics import Metric, metric, text_bleu
+from fastdecode.measure.resampling import Numbers, counter, resampled_counts
+from fastdecode.measure.significance import RESAMPLES
 
 Lines = Sequence[Sequence[str]]  # for each source line, several texts
 
@@ -19,16 +24,20 @@ def pairwise_bleu(hypotheses: Lines, language: str, lowercase: bool) -> Metric:
 
     Raises UserError if no line has two hypotheses.
     """
-    pairs = [
-        (hypothesis, other)
-        for line in hypotheses
-        for rank, hypothesis in enumerate(line)
-        for place, other in enumerate(line)
-        if rank != place
-    ]
+    pairs = [pair for line in hypotheses for pair in permutations(line, 2)]
     if not pairs:
         raise UserError("no line has two hypotheses to compare: sample more than one a line")
     return _score(pairs, language, lowercase)
+
+
+def resampled_pairwise_bleu(
+    hypotheses: Lines, language: str, lowercase: bool, resamples: int = RESAMPLES
+) -> Numbers:
+    """Return the same of every resample of the lines, (R,): see fastdecode.measure.resampling."""
+    count = counter(language, lowercase)
+    pairs = [permutations(line, 2) for line in hypotheses if len(line) > 1]
+    counts = [[count(text, [other]) for text, other in line] for line in pairs]
+    return resampled_counts(np.array([np.sum(line, axis=0) for line in counts]), resamples)
 
 
 def multi_reference_bleu(
@@ -58,6 +67,25 @@ def multi_reference_bleu(
         for left_out in range(len(streams))
     ]
     return metric(fmean(scores), "BLEU", scorer)
+
+
+def resampled_multi_reference_bleu(
+    hypotheses: Lines,
+    references: Lines,
+    language: str,
+    lowercase: bool,
+    resamples: int = RESAMPLES,
+) -> Numbers:
+    """Return the same of every resample of the lines, (R,): see fastdecode.measure.resampling."""
+    count = counter(language, lowercase)
+    scores = []
+    for left_out in range(len(references[0])):
+        some = ([*right[:left_out], *right[left_out + 1 :]] for right in references)
+        lines = zip(hypotheses, some, strict=True)
+        counts = [np.sum([count(text, right) for text in line], axis=0) for line, right in lines]
+        scores.append(resampled_counts(np.array(counts), resamples))
+    mean: Numbers = np.mean(scores, axis=0)
+    return mean
 
 
 def _score(pairs: Sequence[tuple[str, str]], language: str, lowercase: bool) -> Metric:

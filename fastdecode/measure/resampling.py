@@ -7,17 +7,19 @@ MultiBERTs, section 3: multi-bootstrap): another training would have moved the n
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
 from fastdecode.errors import UserError
+from fastdecode.measure.lengths import NAMES, bucket
 from fastdecode.measure.metrics import text_bleu
 from fastdecode.measure.significance import RESAMPLES, SEED
 
 Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
 FEWEST = 5  # repeats that an interval of a rate needs
 
 
@@ -39,21 +41,71 @@ def resampled_bleu(
 
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
+    return resampled_counts(_of_lines(texts, reference, language, lowercase), resamples)
+
+
+def resampled_bleu_by_length(
+    texts: Sequence[str],
+    reference: Sequence[str],
+    lengths: Sequence[int],
+    language: str,
+    lowercase: bool,
+    resamples: int = RESAMPLES,
+) -> dict[str, Numbers]:
+    """Return the same of each bucket of lengths, such as `11-20`: see fastdecode.measure.lengths.
+
+    Lines are drawn from all of them, and a resample's BLEU of a bucket is that of those that fall
+    into it. It is NaN where none does, as happens to a bucket of some ten lines or fewer: those
+    few do not tell of others.
+
+    Raises UserError as resampled_bleu does.
+    """
+    counts = _of_lines(texts, reference, language, lowercase)
+    buckets = np.array([bucket(length) for length, _ in zip(lengths, texts, strict=True)])
+    return {
+        name: resampled_counts(counts, resamples, buckets == name)
+        for name in NAMES
+        if name in buckets
+    }
+
+
+def _of_lines(
+    texts: Sequence[str], reference: Sequence[str], language: str, lowercase: bool
+) -> Counts:
     if not texts or len(texts) != len(reference):
         raise UserError(
             f"{len(texts)} translations and {len(reference)} lines of the reference: resample a "
             "split that is not empty"
         )
+    count = counter(language, lowercase)
+    return np.array([count(text, [right]) for text, right in zip(texts, reference, strict=True)])
+
+
+def counter(language: str, lowercase: bool) -> Callable[[str, Sequence[str]], list[int]]:
+    """Return what counts, of a text and its references, what BLEU is made of.
+
+    That is n-grams that are right, all of them, and both lengths, (2 · orders + 2,).
+    """
     scorer = text_bleu(language, lowercase, effective_order=True)  # for lines alone
-    counts = np.array([_counts(scorer, *pair) for pair in zip(texts, reference, strict=True)])
-    sums = np.stack([counts[drawn].sum(axis=0) for drawn in draws(len(texts), resamples)])
-    return np.array([_score(row) for row in sums.tolist()])
+
+    def count(text: str, right: Sequence[str]) -> list[int]:
+        score = scorer.sentence_score(text, right)
+        return [*score.counts, *score.totals, score.sys_len, score.ref_len]
+
+    return count
 
 
-def _counts(scorer: BLEU, text: str, right: str) -> list[int]:
-    """Return what BLEU is made of: n-grams that are right, all of them, and both lengths."""
-    score = scorer.sentence_score(text, [right])
-    return [*score.counts, *score.totals, score.sys_len, score.ref_len]  # (2 · orders + 2,)
+def resampled_counts(
+    counts: Counts, resamples: int = RESAMPLES, inside: NDArray[np.bool_] | None = None
+) -> Numbers:
+    """Return the BLEU of every resample of lines, (R,), from `counts` of each, (N, …).
+
+    If `inside` names some of them, (N,), it is that of these, and NaN where none is drawn.
+    """
+    some = np.ones(len(counts), dtype=bool) if inside is None else inside
+    drawn = (lines[some[lines]] for lines in draws(len(counts), resamples))
+    sums = ((len(lines), counts[lines].sum(axis=0).tolist()) for lines in drawn)
+    return np.array([_score(row) if lines else np.nan for lines, row in sums])
 
 
 def _score(counts: list[int]) -> float:

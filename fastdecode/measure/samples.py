@@ -9,7 +9,12 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.errors import UserError
-from fastdecode.measure.diversity import multi_reference_bleu, pairwise_bleu
+from fastdecode.measure.diversity import (
+    multi_reference_bleu,
+    pairwise_bleu,
+    resampled_multi_reference_bleu,
+    resampled_pairwise_bleu,
+)
 from fastdecode.measure.statistic import Lines, Split
 
 if TYPE_CHECKING:
@@ -22,7 +27,8 @@ SEED = 1  # of the first sample
 DEFINITION = (
     "samples from a nucleus of 0.8: BLEU of each against the others of its line (pairwise), and "
     "against all but one of the line's right translations, averaged over that one "
-    "(multi_reference); as many samples a line as references, of lines that have so many"
+    "(multi_reference); as many samples a line as references, of lines that have so many; "
+    "resamples: the same of every resample of the lines"
 )
 
 Draw = Callable[[Lines, float, int], list[Lines]]
@@ -53,13 +59,17 @@ def sampled(system: "System", split: Split, draw: Draw) -> dict[str, Any]:
     for temperature in TEMPERATURES:
         drawn = draw([split.sources[number] for number in lines], temperature, count)
         texts = [[text.finish(tokens) for tokens in samples] for samples in drawn]
+        kind = (text.language, text.lowercase)
+        moved = {
+            "pairwise": resampled_pairwise_bleu(texts, *kind),
+            "multi_reference": resampled_multi_reference_bleu(texts, references, *kind),
+        }
         points.append(
             {
                 "temperature": temperature,
-                "pairwise": pairwise_bleu(texts, text.language, text.lowercase),
-                "multi_reference": multi_reference_bleu(
-                    texts, references, text.language, text.lowercase
-                ),
+                "pairwise": pairwise_bleu(texts, *kind),
+                "multi_reference": multi_reference_bleu(texts, references, *kind),
+                "resamples": {name: one.round(6).tolist() for name, one in moved.items()},
             }
         )
     return {

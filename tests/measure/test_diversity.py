@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from fastdecode.errors import UserError
-from fastdecode.measure.diversity import multi_reference_bleu, pairwise_bleu
+from fastdecode.measure.diversity import (
+    multi_reference_bleu,
+    pairwise_bleu,
+    resampled_multi_reference_bleu,
+    resampled_pairwise_bleu,
+)
+from fastdecode.measure.resampling import draws
 
 CAT = "the cat sat on the mat ."
 DOG = "a dog lay under the old table ."
@@ -44,6 +50,20 @@ def test_multi_reference_bleu_leaves_out_each_reference_in_turn() -> None:
     expected = 2 * corpus(texts, first, second) + corpus(texts, first)
     assert more["value"] == pytest.approx(expected / 3)
     assert "nrefs:2" in more["signature"]
+
+
+def test_each_resample_has_the_scores_of_its_lines() -> None:
+    hypotheses = [*HYPOTHESES, ["a cat lay on it .", "the dog sat under it ."]]
+    references = [*REFERENCES, ["the dog lay under it .", "it lay under the dog ."]]
+    pairwise = resampled_pairwise_bleu(hypotheses, "en", False, resamples=10)
+    several = resampled_multi_reference_bleu(hypotheses, references, "en", False, resamples=10)
+    for lines, alike, good in zip(draws(3, 10), pairwise, several, strict=True):
+        texts, right = ([one[i] for i in lines] for one in (hypotheses, references))
+        assert alike == pytest.approx(pairwise_bleu(texts, "en", False)["value"])
+        assert good == pytest.approx(multi_reference_bleu(texts, right, "en", False)["value"])
+    assert pairwise.std() > 0 and several.std() > 0
+    alone = resampled_pairwise_bleu([*hypotheses, ["alone ."]], "en", False, resamples=10)
+    assert alone.tolist() == pairwise.tolist()
 
 
 @pytest.mark.parametrize(

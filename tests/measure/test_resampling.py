@@ -7,6 +7,7 @@ from fastdecode.measure.metrics import text_bleu
 from fastdecode.measure.resampling import (
     draws,
     resampled_bleu,
+    resampled_bleu_by_length,
     resampled_rate,
     resampled_seeds,
     resampled_time,
@@ -43,10 +44,34 @@ def test_decoders_are_resampled_alike() -> None:
     assert (draws(5) == draws(5)).all() and draws(5).shape == (1000, 5)
 
 
+def test_each_resample_has_the_bleu_of_its_lines_of_a_bucket() -> None:
+    scorer = text_bleu("en", lowercase=False)
+    lengths = [9, 12, 2, 11]  # words, of which a tokeniser of its own may make more
+    found = resampled_bleu_by_length(TEXTS, REFERENCE, lengths, "en", False, resamples=40)
+    assert list(found) == ["1-10", "11-20"]
+    empty = 0
+    for name, inside in (("1-10", {0, 2}), ("11-20", {1, 3})):
+        for drawn, score in zip(draws(len(TEXTS), 40), found[name], strict=True):
+            lines = [i for i in drawn if i in inside]
+            empty += not lines
+            if not lines:
+                assert np.isnan(score)  # and not 0, as of a bad translation
+                continue
+            right = [[REFERENCE[i] for i in lines]]
+            assert score == pytest.approx(
+                scorer.corpus_score([TEXTS[i] for i in lines], right).score
+            )
+    assert empty
+
+
 def test_lines_that_do_not_fit_are_refused() -> None:
     for texts in ([], TEXTS[:2]):
         with pytest.raises(UserError, match="lines of the reference"):
             resampled_bleu(texts, REFERENCE, "en", lowercase=False)
+        with pytest.raises(UserError, match="lines of the reference"):
+            resampled_bleu_by_length(texts, REFERENCE, [1] * 4, "en", lowercase=False)
+    with pytest.raises(ValueError, match="zip"):
+        resampled_bleu_by_length(TEXTS, REFERENCE, [1] * 5, "en", lowercase=False)
 
 
 def test_times_are_medians_over_the_drawn_lines(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,12 @@ import pytest
 
 from fastdecode.decode import System
 from fastdecode.errors import UserError
-from fastdecode.measure.diversity import multi_reference_bleu, pairwise_bleu
+from fastdecode.measure.diversity import (
+    multi_reference_bleu,
+    pairwise_bleu,
+    resampled_multi_reference_bleu,
+    resampled_pairwise_bleu,
+)
 from fastdecode.measure.samples import TEMPERATURES, sampled
 from fastdecode.measure.statistic import Lines, Readable, Split
 
@@ -39,6 +44,12 @@ def test_as_many_samples_as_half_of_the_lines_have_references() -> None:
         assert point["temperature"] == temperature
         assert point["pairwise"] == pairwise_bleu(drawn, "en", False)
         assert point["multi_reference"] == multi_reference_bleu(drawn, drawn, "en", False)
+        assert point["resamples"] == {
+            "pairwise": resampled_pairwise_bleu(drawn, "en", False).round(6).tolist(),
+            "multi_reference": resampled_multi_reference_bleu(drawn, drawn, "en", False)
+            .round(6)
+            .tolist(),
+        }
 
 
 def test_lines_without_any_known_translation_are_left_out() -> None:
