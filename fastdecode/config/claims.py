@@ -1,8 +1,9 @@
 """What of our cells a claim of a paper stands or falls with: `claims:` in `config/papers`.
 
-A cell is named `row.column` in a table and `curve@x` in a figure, a whole curve by its name alone;
-what is checked of a curve is checked at every x. The name of an artifact may stand before it,
-`table2b.row.column`; without one the cell is looked for in all artifacts of the claim.
+A cell is named `row.column` in a table and `curve@x` in a figure, where it is the point's y; both
+coordinates of a point with a label are `curve@label.x` and `curve@label.y`. A whole curve is named
+by its name alone; what is checked of it is checked at every x. The name of an artifact may stand
+before a cell, `table2b.row.column`; without one it is looked for in all artifacts of the claim.
 """
 
 from collections.abc import Iterator
@@ -30,6 +31,11 @@ class Check(Row):
     value: Term | None = Field(None, description="a number that is `above` or `below` another")
     above: float | None = Field(None, description="what `value` has to be greater than")
     below: float | None = Field(None, description="what `value` has to be less than")
+    interpolated: bool = Field(
+        False,
+        description="whether curves are compared between their points, too, on straight lines: at "
+        "the x of every point that lies where all of them reach",
+    )
     artifacts: tuple[Name, ...] = Field(
         (), description="artifacts in which the cells are looked for, by default all of the claim"
     )
@@ -45,6 +51,8 @@ class Check(Row):
             raise ValueError(
                 "above and below are bounds of a value, which has one of them at least"
             )
+        if self.interpolated and any("@" in cell for cell in self.cells()):
+            raise ValueError("interpolated is of whole curves: name them without @")
         for term in self.terms():
             for part in (term, *inner(term)):
                 if isinstance(part, dict):

@@ -1,22 +1,24 @@
 """Which translations of a run have to be resampled, so that a paper's claims can be judged."""
 
+from itertools import product
+
 from fastdecode.config.artifacts import entries, parts
 from fastdecode.config.claims import Claim
 from fastdecode.config.models import Model
 from fastdecode.config.papers import AT, trained
 from fastdecode.config.read import Configuration
 
-BLEU = "bleu"
+RESAMPLED = ("bleu", "bleu_by_length")  # what of translations is
+Where = tuple[str, str, str]  # dataset, split, one of these
 
 
-def resampled(config: Configuration, paper: str) -> dict[tuple[str, str], list[tuple[Model, str]]]:
-    """Return, by dataset and split, (model, decoder) of every BLEU that a claim may be about."""
-    found: dict[tuple[str, str], dict[tuple[Model, str], None]] = {}
+def resampled(config: Configuration, paper: str) -> dict[Where, list[tuple[Model, str]]]:
+    """Return, by what is resampled and where, (model, decoder) that a claim may be about."""
+    found: dict[Where, dict[tuple[Model, str], None]] = {}
     row = config.papers[paper]
-    for name in judged(config, paper):
+    for name, metric in product(judged(config, paper), RESAMPLED):
         artifact = row.artifacts[name]
-        measured = {metric.partition(AT)[0] for metric in artifact.measured.values()}
-        if BLEU not in measured:
+        if metric not in {one.partition(AT)[0] for one in artifact.measured.values()}:
             continue
         chosen = dict.fromkeys(next(iter(t.values())) for t in entries(config, artifact).values())
         for dataset, part in parts(config, artifact).items():
@@ -24,7 +26,8 @@ def resampled(config: Configuration, paper: str) -> dict[tuple[str, str], list[t
             for target, system, decoder in (one.split("/") for one in every if trained(one)):
                 for seed in config.seeds_of(f"{target}/{system}"):
                     model = Model(dataset, target, system, seed)
-                    found.setdefault((dataset, part["split"]), {})[model, decoder] = None
+                    where = (dataset, part["split"], metric)
+                    found.setdefault(where, {})[model, decoder] = None
     return {where: list(models) for where, models in found.items()}
 
 

@@ -84,7 +84,19 @@ def test_claims_are_judged_of_the_artifacts_that_were_asked_for() -> None:
     some = Configuration(values | {"papers": ["lattice.table2"]}, CONFIG)
     assert list(claims_of(some, "lattice")) == ["count-model-alone-fails"]
     (where,) = resampled(some, "lattice")
-    assert where == ("toy.long", "valid")
+    assert where == ("toy.long", "valid", "bleu")
     scored = {f"{model.entry}/{decoder}" for model, decoder in resampled(some, "lattice")[where]}
     delta0 = {f"transformer-big/lattice/lattice-{k}-delta0" for k in ("k1", "k32", "k64")}
     assert scored == delta0
+
+
+def test_what_a_figure_shows_by_length_is_resampled_by_length() -> None:
+    values = merge(read_yaml(CONFIG / "config.yaml"), read_yaml(CONFIG / "runs/toy-dag.yaml"))
+    figure = Configuration(values | {"papers": ["dag.figure12"]}, CONFIG)
+    ((where, scored),) = resampled(figure, "dag").items()
+    assert where == ("toy.long", "test", "bleu_by_length")
+    assert {"raw/dag/dag-lookahead", "raw/nat/nat-argmax"} <= {
+        f"{model.entry}/{decoder}" for model, decoder in scored
+    }
+    both = resampled(Configuration(values, CONFIG), "dag")
+    assert ("toy.long", "test", "bleu") in both and where in both

@@ -36,8 +36,21 @@ PAPER: dict[str, Any] = {
                 "five": {"series": "teacher", "x": 5, "ours": f"{TEACHER}/beam5"},
             },
         },
+        "figure2": {
+            **{"title": "quality by length", "kind": "figure", "function": "dag.lengths"},
+            **{"axes": {"x": "words", "y": "BLEU"}, "labels": {"series": "curve"}},
+            "measured": {"y": "bleu_by_length"},
+            "rows": {
+                "slow": {"series": "teacher", "ours": f"{TEACHER}/beam5"},
+                "quick": {"series": "student", "ours": f"{STUDENT}/greedy"},
+            },
+        },
     },
     "claims": {
+        "short": {
+            **{"statement": "of few words the teacher is better", "artifacts": ["figure2"]},
+            "check": [{"value": {"minus": ["teacher@1", "teacher@1"]}, "above": 1}],
+        },
         "quick": {
             **{"statement": "the student is quick", "artifacts": ["table1"]},
             "check": [{"value": "quick.speedup", "above": 0.01}],
@@ -60,7 +73,7 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     report = place.path("report/micro")
     assert {file.name for file in report.glob("mine.*")} == {
         *(f"mine.table1.{kind}" for kind in ("csv", "md", "tex")),
-        *(f"mine.figure1.{kind}" for kind in ("csv", "svg", "png")),
+        *(f"mine.figure{n}.{kind}" for n in (1, 2) for kind in ("csv", "svg", "png")),
     }
     cells = CELLS.read(report / "mine.table1.csv")
     ours = cells[cells["source"] == "ours"].set_index(["row", "column"])
@@ -78,6 +91,13 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     assert quick["low"] <= quick["high"] and good["low"] == good["high"] == 0  # known, paired
     drawn = pd.read_csv(report / "claims/mine.micro.valid.bleu.csv")
     assert set(drawn) >= {f"{TEACHER}/beam5", "transformer-big/transformer/greedy"}
+    short = claims.loc["short"]
+    assert short["verdict"] == FAILS and short["low"] == short["high"] == 0  # of its lines alone
+    by_length = pd.read_csv(report / "claims/mine.micro.test.bleu_by_length.csv")
+    points = POINTS.read(report / "mine.figure2.csv")
+    names = points["what"] + "/" + points["label"].str.partition("\n")[0]
+    assert set(by_length) == set(names)
+    assert by_length[f"{TEACHER}/beam5/1-10"].notna().all()
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "Of Two Systems" in page and "the student is quick" in page.lower()
     assert "data:image/svg+xml" in page and "sentences" in page

@@ -1,6 +1,13 @@
 """Claims of the papers: judged from the cells of their tables and figures."""
 
-from fastdecode.config.resampled import claims_of, decided_by, judged, resampled
+from fastdecode.config.artifacts import statistics
+from fastdecode.config.resampled import (
+    RESAMPLED,
+    claims_of,
+    decided_by,
+    judged,
+    resampled,
+)
 
 
 wildcard_constraints:
@@ -18,11 +25,22 @@ def claim_files():
 
 
 def resample_files(paper):
-    """Return the resamples of BLEU that claims of a paper need, by dataset and split."""
+    """Return the resamples that claims of a paper need, by dataset, split and metric."""
     return {
-        where: f"{REPORT}/claims/{paper}.{where[0]}.{where[1]}.bleu.csv"
+        where: f"{REPORT}/claims/{paper}.{'.'.join(where)}.csv"
         for where in resampled(CONFIG, paper)
     }
+
+
+def sample_statistics(paper):
+    """Return the samples whose quality and diversity claims of a paper are about."""
+    artifacts = [CONFIG.papers[paper].artifacts[name] for name in judged(CONFIG, paper)]
+    return [
+        model_file(model, f"{split}.{name}.statistic.json")
+        for artifact in artifacts
+        for model, split, name in statistics(CONFIG, artifact)
+        if name == "samples"
+    ]
 
 
 def clocked_files():
@@ -44,24 +62,33 @@ rule resample_quality:
     input:
         translations=lambda w: [
             model_file(model, f"{w.split}.{decoder}.jsonl.gz")
-            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+            for model, decoder in resampled(CONFIG, w.paper)[
+                w.dataset, w.split, w.metric
+            ]
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+        tokenised=lambda w: corpus_file(w, w.split, "target"),
     output:
-        f"{REPORT}/claims/{{paper}}.{{dataset}}.{{split}}.bleu.csv",
+        f"{REPORT}/claims/{{paper}}.{{dataset}}.{{split}}.{{metric}}.csv",
+    wildcard_constraints:
+        metric=any_of(RESAMPLED),
     params:
         entries=lambda w: [
             f"{model.entry}/{decoder}"
-            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+            for model, decoder in resampled(CONFIG, w.paper)[
+                w.dataset, w.split, w.metric
+            ]
         ],
         drawn_as=lambda w: [
             decided_by(CONFIG, model, decoder)
-            for model, decoder in resampled(CONFIG, w.paper)[w.dataset, w.split]
+            for model, decoder in resampled(CONFIG, w.paper)[
+                w.dataset, w.split, w.metric
+            ]
         ],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
     message:
-        "Resampling what {wildcards.paper} claims of {wildcards.split} of {wildcards.dataset}"
+        "Resampling {wildcards.metric} that {wildcards.paper} claims, {wildcards.split} of {wildcards.dataset}"
     script:
         "../scripts/resample_quality.py"
 
@@ -71,7 +98,8 @@ rule judge_claims:
         cells=lambda w: [
             f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
         ],
-        bleu=lambda w: list(resample_files(w.paper).values()),
+        scores=lambda w: list(resample_files(w.paper).values()),
+        samples=lambda w: sample_statistics(w.paper),
         times=list(clocked_files().values()),
     output:
         csv=f"{REPORT}/claims.{{paper}}.csv",
@@ -93,7 +121,7 @@ rule judge_claims:
         cells=lambda w: {
             name: f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
         },
-        bleu=lambda w: resample_files(w.paper),
+        scores=lambda w: resample_files(w.paper),
         times=lambda w: clocked_files(),
     message:
         "Judging the claims of {wildcards.paper}"

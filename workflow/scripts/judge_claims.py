@@ -7,10 +7,11 @@ import pandas as pd
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_lines
+from fastdecode.files import read_json, write_lines
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import printed, verdicts, write_verdicts
+from fastdecode.report.claims.samples import sample_scores
 from fastdecode.report.tables import to_markdown
 
 params, out = snakemake.params, snakemake.output
@@ -19,7 +20,10 @@ with clear_errors():
     artifacts = {name: Artifact.model_validate(row) for name, row in params.artifacts.items()}
     cells = {name: read_cells(artifacts[name], Path(path)) for name, path in params.cells.items()}
     resamples = Resamples(
-        bleu={where: pd.read_csv(path) for where, path in params.bleu.items()},
+        scores={
+            **{where: pd.read_csv(path) for where, path in params.scores.items()},
+            **sample_scores(read_json(Path(path)) for path in snakemake.input.samples),
+        },
         times={where: Path(path) for where, path in params.times.items()},
     )
     frame = verdicts(claims, judge(claims, artifacts, cells, resamples))

@@ -16,13 +16,19 @@ class Metric:
     inverse: bool = False  # of a ratio: more is faster
     on_gpu: str = ""  # what stands for `tidy` where it was measured
     steady: bool = False  # a busy machine does not change it
+    score: bool = False  # of the test lines as a whole, so that other lines would move it
 
 
 METRICS = {
-    "bleu": Metric("BLEU", "{:.2f}", "bleu"),
-    "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu"),
-    "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
-    "chrf": Metric("chrF", "{:.2f}", "chrf"),
+    "bleu": Metric("BLEU", "{:.2f}", "bleu", score=True),
+    "bleu_by_length": Metric("BLEU", "{:.2f}", "bleu_by_length", score=True),  # dag.lengths
+    "pairwise_bleu": Metric("BLEU", "{:.2f}", "pairwise", score=True),  # dag.diversity
+    "multi_reference_bleu": Metric("BLEU", "{:.2f}", "multi_reference", score=True),  # the same
+    "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu", score=True),
+    "compound_split_bleu": Metric(
+        "compound-split BLEU", "{:.2f}", "compound_split_bleu", score=True
+    ),
+    "chrf": Metric("chrF", "{:.2f}", "chrf", score=True),
     "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
     "passes": Metric("passes", "{:.1f}", "passes"),
     "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),

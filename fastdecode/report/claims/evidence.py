@@ -1,14 +1,14 @@
 """The cells of ours, as claims name them, and how far they would move with other test lines."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fastdecode.config.papers import AT, Artifact
+from fastdecode.config.papers import AT, DISTILLED, NO_TEACHER, Artifact
 from fastdecode.errors import UserError
 from fastdecode.measure.resampling import Numbers, resampled_rate, resampled_time
 from fastdecode.report.artifacts.cells import CELLS
@@ -27,17 +27,21 @@ class Cell:
     place: str  # the dataset; the corpus, where a table has a dataset a row
     panel: str  # of a figure
     tier: str  # of a speed
-    name: str  # row.column, or curve@x
+    name: str  # row.column, curve@x or curve@label.x
     metric: Metric | None  # None: made by a function of its own
     origin: Mapping[str, Any] = field(repr=False)  # the line of the CSV
+    curve: str = ""  # that it is a point of
+    across: "Cell | None" = field(default=None, repr=False)  # of a point of a curve: its x
 
 
 @dataclass(frozen=True)
 class Resamples:
-    """Resamples of BLEU and of times; what is not there has no interval."""
+    """Resamples of scores and of times; what is not there has no interval."""
 
-    bleu: Mapping[tuple[str, str], pd.DataFrame] = field(default_factory=dict)
-    """By dataset and split: a column of resamples for each target/system/decoder."""
+    scores: Mapping[tuple[str, str, str], pd.DataFrame] = field(default_factory=dict)
+    """By dataset, split and metric: a column of resamples for each target/system/decoder, or, of
+    what is no BLEU of a split as a whole, for what was measured and the label of its point, such
+    as raw/dag/dag-lookahead/11-20."""
     times: Mapping[tuple[str, str, str], Path] = field(default_factory=dict)
     """By dataset, tier and scenario: the raw samples of a timing."""
     _read: dict[Path, pd.DataFrame] = field(default_factory=dict, repr=False)
@@ -47,10 +51,12 @@ class Resamples:
         metric, what = cell.metric, str(cell.origin["what"])
         if metric is None:
             return None
-        if metric.tidy == "bleu":
-            drawn = self.bleu.get((str(cell.origin["dataset"]), str(cell.origin["split"])))
-            found = drawn is not None and what in drawn
-            return drawn[what].to_numpy(float) if drawn is not None and found else None
+        if metric.score:
+            where = (str(cell.origin["dataset"]), str(cell.origin["split"]), metric.tidy)
+            drawn = self.scores.get(where)
+            column = what if metric.tidy == "bleu" else f"{what}/{_label(cell.origin)}"
+            found = drawn is not None and column in drawn
+            return drawn[column].to_numpy(float) if drawn is not None and found else None
         if metric.kind == "speed" and metric.scenario:
             return self._time(cell, metric, what)
         over = str(cell.origin.get("over", ""))
@@ -106,24 +112,43 @@ def _table_cells(artifact: Artifact, lines: Iterable[Mapping[Any, Any]]) -> list
 
 
 def _figure_cells(artifact: Artifact, lines: Iterable[Mapping[Any, Any]]) -> list[Cell]:
+    """Return the points of a figure, and of those with a label both coordinates by that."""
     lines = list(lines)
-    return [
-        Cell(
-            value=line["y"],
-            place=line["dataset"],
-            panel=line["panel"],
-            tier=line["tier"],
-            name=f"{_curve(line)}@{line['x']:g}",
-            metric=_metric(artifact, "y"),
-            origin={**line, "batch": artifact.batch or "", "over": _over(artifact, line, lines)},
+    cells = []
+    for line in lines:
+        curve, label = _curve(line), _label(line)
+        origin = {**line, "batch": artifact.batch or "", "over": _over(artifact, line, lines)}
+        x, y = (
+            Cell(
+                value=line[axis],
+                place=line["dataset"],
+                panel=line["panel"],
+                tier=line["tier"],
+                name=f"{curve}@{label}.{axis}",
+                metric=_metric(artifact, axis),
+                origin=origin,
+            )
+            for axis in ("x", "y")
         )
-        for line in lines
-    ]
+        cells += [replace(y, name=f"{curve}@{line['x']:g}", curve=curve, across=x)]
+        cells += [x, y] if label else []
+    return cells
 
 
 def _curve(line: Mapping[Any, Any]) -> str:
-    """Return the name of a point's curve, without the tier that artifacts.curves adds to it."""
-    return str(line["series"]).removesuffix(f" ({line['tier']})")
+    """Return the name of a point's curve, without the tier that artifacts.curves adds to it.
+
+    A curve that is called by its target/system is that of `distilled` if a teacher wrote the
+    target, whichever, as in `ours` of a row.
+    """
+    name = str(line["series"]).removesuffix(f" ({line['tier']})")
+    target, _, system = name.partition("/")
+    return f"{DISTILLED}/{system}" if name == line["what"] and target not in NO_TEACHER else name
+
+
+def _label(line: Mapping[Any, Any]) -> str:
+    """Return the label of a point, without what else a figure says under it."""
+    return str(line.get("label", "")).partition("\n")[0]
 
 
 def _over(artifact: Artifact, point: Mapping[Any, Any], lines: Iterable[Mapping[Any, Any]]) -> str:
@@ -153,6 +178,39 @@ class Estimate:
     drawn: Numbers | None = field(default=None, repr=False)
     cells: tuple[Cell, ...] = ()
     missing: tuple[str, ...] = ()
+    bare: bool = False  # a score of test lines is in it of which no resamples are known
+
+
+def estimate(cell: Cell, resamples: Resamples) -> Estimate:
+    """Return the number of a cell."""
+    drawn = resamples.of(cell)
+    score = cell.metric is not None and cell.metric.score
+    return Estimate(cell.value, drawn, (cell,), bare=score and drawn is None)
+
+
+def between(points: Sequence[tuple[Estimate, Estimate]], x: float) -> Estimate:
+    """Return y at x on the straight lines between points, each an x and a y.
+
+    Beyond its ends a curve is level: one of a resample may end before ours.
+    """
+    parts = [part for point in points for part in point]  # x, y, x, y, …
+    drawn = None
+    if any(part.drawn is not None for part in parts):
+        every = (part.value if part.drawn is None else part.drawn for part in parts)
+        moved = np.stack(np.broadcast_arrays(*every), axis=1)  # (R, parts)
+        drawn = np.array([_on_lines(one, x) for one in moved.tolist()])
+    return Estimate(
+        _on_lines([part.value for part in parts], x),
+        drawn,
+        cells=tuple(cell for _, y in points for cell in y.cells),
+        bare=any(part.bare for part in parts),
+    )
+
+
+def _on_lines(numbers: Sequence[float], x: float) -> float:
+    """Return y at x, of numbers x, y, x, y, …, in any order of points."""
+    points = sorted(zip(numbers[::2], numbers[1::2], strict=True))
+    return float(np.interp(x, [at for at, _ in points], [y for _, y in points]))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -166,6 +224,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def combine(operation: str, parts: list[Estimate]) -> Estimate:
     """Return the sum, the mean, the difference or the ratio of numbers."""
     missing = tuple(name for part in parts for name in part.missing)
+    bare = any(part.bare for part in parts)
     cells = tuple(cell for part in parts for cell in part.cells)
     if missing:
         return Estimate(float("nan"), cells=cells, missing=missing)
@@ -174,7 +233,7 @@ def combine(operation: str, parts: list[Estimate]) -> Estimate:
     if any(part.drawn is not None for part in parts):
         drawn = made(*(part.value if part.drawn is None else part.drawn for part in parts))
     try:
-        return Estimate(made(*(part.value for part in parts)), drawn, cells)
+        return Estimate(made(*(part.value for part in parts)), drawn, cells, bare=bare)
     except ZeroDivisionError:
         named = ", ".join(cell.name for cell in cells)
         raise UserError(f"a claim divides by zero: {operation} of {named}") from None

@@ -8,7 +8,14 @@ import numpy as np
 
 from fastdecode.config.claims import Check, Claim, Inner, Term, inner
 from fastdecode.config.papers import Artifact
-from fastdecode.report.claims.evidence import Cell, Estimate, Resamples, combine
+from fastdecode.report.claims.evidence import (
+    Cell,
+    Estimate,
+    Resamples,
+    between,
+    combine,
+    estimate,
+)
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 LEVEL = 0.95  # of intervals
@@ -128,7 +135,10 @@ class _Case:
                 if self.artifacts[artifact].kind == "table" or any("@" in n for n in names):
                     yield from _conditions(check, look)
                     continue
-                shared = _shared(names, [cell for cell in here if cell.panel == panel])
+                points = [cell for cell in here if cell.panel == panel]
+                shared = (_covered if check.interpolated else _shared)(names, points)
+                if check.interpolated:
+                    look = self._looking_along(points)
                 for x in shared:
                     yield from _conditions(_at(check, x), look)
                 if not shared:
@@ -155,8 +165,22 @@ class _Case:
             wanted = rest if named else name
             for cell in cells:
                 if cell.name == wanted and (named or panel == cell.panel):
-                    return Estimate(cell.value, self.resamples.of(cell), (cell,))
+                    return estimate(cell, self.resamples)
             return Estimate(float("nan"), missing=(name,))
+
+        return look
+
+    def _looking_along(self, points: Sequence[Cell]) -> Look:
+        """Return what finds curve@x on the lines between a curve's points."""
+
+        def look(name: str) -> Estimate:
+            curve, _, x = name.rpartition("@")
+            found = [
+                (estimate(cell.across, self.resamples), estimate(cell, self.resamples))
+                for cell in points
+                if cell.across and cell.curve == curve
+            ]
+            return between(found, float(x))
 
         return look
 
@@ -169,16 +193,33 @@ def _bare(cell: str, claim: Claim) -> str:
 
 def _names(cell: Cell) -> set[str]:
     """Return what a claim may call a cell: by its name, or by that of its curve."""
-    return {cell.name, cell.name.rpartition("@")[0]}
+    return {cell.name, cell.curve}
 
 
 def _shared(curves: set[str], cells: Sequence[Cell]) -> list[str]:
     """Return the x, as text, at which all curves have a point."""
-    places = [
-        [at for curve, _, at in (cell.name.rpartition("@") for cell in cells) if curve == name]
-        for name in sorted(curves)
-    ]
+    places = [[f"{x:g}" for x in found] for found in _places(curves, cells)]
     return [x for x in dict.fromkeys(places[0]) if all(x in others for others in places)]
+
+
+def _covered(curves: set[str], cells: Sequence[Cell]) -> list[str]:
+    """Return the x, as text, at which one curve has a point, as far as all of them reach.
+
+    Of lines that are straight between these, the difference is nowhere smaller than at one of them.
+    """
+    places = _places(curves, cells)
+    if not all(places):
+        return []
+    first, last = max(map(min, places)), min(map(max, places))
+    return [f"{x:g}" for x in sorted(set().union(*places)) if first <= x <= last]
+
+
+def _places(curves: set[str], cells: Sequence[Cell]) -> list[list[float]]:
+    """Return the x of all points of each curve."""
+    return [
+        [cell.across.value for cell in cells if cell.across and cell.curve == curve]
+        for curve in sorted(curves)
+    ]
 
 
 def _at(check: Check, x: str) -> Check:
@@ -228,12 +269,14 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
         low, high = np.quantile(made.drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
-        why = "too few repeats for an interval"
-    if bottom < low and high < top:
+        why = "too few repeats or lines for an interval"
+    if made.bare:
+        why = "no interval is known"
+    elif bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:
         verdict, why = FAILS, ""
-    known = made.drawn is not None
+    known = made.drawn is not None and not made.bare
     nothing = float("nan")
     return Finding(
         text,

@@ -24,8 +24,8 @@ CAPTION = (
     "the seeds where a system has several, those of times from as many of the timed lines, of "
     "rates from as many of the repeats; other numbers have none. A claim holds if the interval, or "
     "the number, of every condition is within its bounds, does not hold if one is outside, and "
-    "cannot be told otherwise. Intervals of one seed know nothing of others; none is corrected for "
-    "the number of tests."
+    "cannot be told otherwise, nor by a BLEU whose interval is not known. Intervals of one seed "
+    "know nothing of others; none is corrected for the number of tests."
 )
 
 

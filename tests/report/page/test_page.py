@@ -71,7 +71,9 @@ def report(folder: Path) -> Report:
     make(evidence, folder / "mine.table1.csv")
     claims = {name: check(Claim, row, name) for name, row in CLAIMS.items()}
     found = {"table1": read_cells(ARTIFACT, folder / "mine.table1.csv")}
-    frame = verdicts(claims, judge(claims, {"table1": ARTIFACT}, found, Resamples()))
+    drawn = pd.DataFrame({SLOW: [40.0] * 9, QUICK: [35.0] * 9})
+    resamples = Resamples({("toy", "test", "bleu"): drawn})
+    frame = verdicts(claims, judge(claims, {"table1": ARTIFACT}, found, resamples))
     write_verdicts(folder / "claims.mine.csv", frame)
     (folder / "claims.mine.md").touch()
     (folder / "curve.svg").write_text("<svg/>")
