@@ -9,6 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
@@ -20,27 +22,44 @@ from fastdecode.report.tables import Table, to_latex, to_markdown
 
 # These are made of the configuration alone, so that no commit has measured them.
 SETTINGS = ("artifacts.settings", "artifacts.parameters")
+# This one counts tokens of the data, too, for which no system is run.
+DATA = "bidirectional.vocabulary"
 
 
 def make(evidence: Evidence, out: Path) -> None:
     """Write the CSV of an artifact.
 
-    Raises UserError if there is no such function, or if it makes a number that does not say which
-    commit measured it.
+    Raises UserError if there is no such function, or if it makes a number that does not say where
+    it is from.
     """
     module = _module(evidence.artifact)
     if evidence.artifact.kind == "table":
         sheet, frame = CELLS, module.cells(evidence)
     else:
         sheet, frame = POINTS, module.points(evidence)
-    unknown = frame[(frame["source"] == "ours") & (frame["commit"] == "")]
-    if len(unknown) and evidence.artifact.function not in SETTINGS:
-        raise UserError(
-            f"{evidence.artifact.title}: {len(unknown)} numbers of ours without a commit, the "
-            f"first {unknown.iloc[0].to_dict()}: fastdecode/report/{evidence.artifact.function} "
-            "has to say where they are from"
-        )
+    _check_origin(evidence.artifact, frame)
     sheet.write(out, frame)
+
+
+def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
+    """Raise UserError unless every number of ours says what was run, on what, and by which commit.
+
+    A time names its device, too.
+    """
+    if artifact.function in SETTINGS:
+        return
+    ours = frame[frame["source"] == "ours"]
+    timed = ours[ours["tier"] != ""]
+    run = timed if artifact.function == DATA else ours
+    needed = {"commit": ours, "dataset": ours, "what": run, "device": timed}
+    for column, cells in needed.items():
+        unknown = cells[cells[column] == ""]
+        if len(unknown):
+            raise UserError(
+                f"{artifact.title}: {len(unknown)} numbers of ours without `{column}`, the first "
+                f"{unknown.iloc[0].to_dict()}: fastdecode/report/{artifact.function} has to say "
+                "where they are from"
+            )
 
 
 def print_table(name: str, artifact: Artifact, csv: Path, md: Path, tex: Path) -> None:

@@ -39,20 +39,21 @@ def cells(evidence: Evidence) -> pd.DataFrame:
 
 def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, Any]]:
     for order in ORDERS:
-        values, commits = {}, []
+        values, entries, commits = {}, {}, []
         for name in (SINGLE, DOUBLE):
             entry = part.entries.get(name, {}).get("reference")
             rows = of_entry(here, part.split, entry) if entry else here.iloc[:0]
             rows = rows[rows["metric"] == f"precision{order}_{end}"]
             if not rows.empty:
-                values[name] = 100 * fmean(rows["value"])
+                values[name], entries[name] = 100 * fmean(rows["value"]), entry
                 same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
                 same["commit"] = " ".join(rows["commit"].unique())
                 commits += rows["commit"].tolist()
                 yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
         if len(values) == 2:
             difference = values[DOUBLE] - values[SINGLE]
-            same = {"split": part.split, "commit": " ".join(dict.fromkeys(commits))}
+            same = {"split": part.split, "what": entries[DOUBLE], "over": entries[SINGLE]}
+            same["commit"] = " ".join(dict.fromkeys(commits))
             yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, **same}
 
 

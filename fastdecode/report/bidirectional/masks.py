@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.documents import origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
@@ -20,10 +21,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """
     lines = [
         {
-            **{"panel": TITLES[size], "source": "ours", "x": column, "y": row},
+            **{**origin(document), "panel": TITLES[size], "x": column, "y": row},
             "label": "seen" if seen else "hidden",
-            "what": f"{document['provenance']['target']}/{document['provenance']['system']}",
-            "commit": document["provenance"]["commit"],
         }
         for document in evidence.statistics[:1]
         for size, mask in document["masks"].items()

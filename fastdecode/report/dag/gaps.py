@@ -32,7 +32,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
         (str(cell["row"]), str(cell["column"]), str(cell["dataset"])): float(cell["value"])
         for cell in ours.to_dict("records")
     }
-    commits = ours.groupby(["row", "column"])["commit"].unique()
+    origin = ours.groupby(["row", "column"])[["what", "commit"]].agg(_every)
     for row in ours["row"].unique():
         for gap, column in GAPS.items():
             missing = {
@@ -42,8 +42,12 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
             }
             if missing:
                 cell = {"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)}
-                cell["commit"] = " ".join(commits[row, column])
+                cell |= origin.loc[(row, column)].to_dict()
                 yield {**cell, "value": fmean(missing.values()), "over": over}
+
+
+def _every(texts: "pd.Series[str]") -> str:
+    return " ".join(texts.unique())
 
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:

@@ -35,9 +35,12 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
         value("raw/base/beam5", "precision1_first5/over30", 0.25),
     ]
     found = cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"toy": Part("test", "test", ENTRIES)}))
-    ours = found[found["source"] == "ours"].set_index(["row", "column"])["value"]
+    cells_of_ours = found[found["source"] == "ours"].set_index(["row", "column"])
+    ours = cells_of_ours["value"]
     assert ours["all", "p1_single_l2r"] == pytest.approx(60)
     assert ours["all", "p1_diff"] == pytest.approx(2.5)
+    both = cells_of_ours.loc[("all", "p1_diff"), ["what", "over", "commit"]]
+    assert both.tolist() == ["big/small/beam5", "raw/base/beam5", "c0ffee"]
     assert ("left5", "p1_diff") not in ours.index
     table = printed("x", ARTIFACT, found)
     assert table.frame.to_dict("list") == {

@@ -46,8 +46,11 @@ def made() -> pd.DataFrame:
 def test_gaps_are_means_over_the_datasets_on_the_same_targets() -> None:
     parts = {name: Part("test", "test", ENTRIES) for name in ("toy", "real")}
     found = cells(Evidence(ARTIFACT, made(), parts))
-    ours = found[(found["source"] == "ours")].set_index(["row", "column"])["value"]
+    of_ours = found[(found["source"] == "ours")].set_index(["row", "column"])
+    ours = of_ours["value"]
     assert ours["graph", "gap_raw"] == pytest.approx((2 + 1) / 2)
+    whose = of_ours.loc[[("graph", "gap_raw")], ["dataset", "what", "over", "commit"]]
+    assert whose.to_numpy().tolist() == [["toy real", "raw/base/b", "slow", "c0ffee"]]
     assert ours["graph", "gap_kd"] == pytest.approx((-1 + 0.5) / 2)
     assert ours["slow", "gap_raw"] == 0
     assert ours["half", "gap_raw"] == pytest.approx(10)  # of the one dataset that it was run on
