@@ -5,7 +5,14 @@ from dataclasses import asdict
 from typing import Any
 
 from fastdecode.config.models import Model
-from fastdecode.config.papers import NO_METRICS, Artifact, alternatives, choose, trained
+from fastdecode.config.papers import (
+    NO_METRICS,
+    PARAMETERS,
+    Artifact,
+    alternatives,
+    choose,
+    trained,
+)
 from fastdecode.config.read import Configuration
 
 # Statistics that need several right translations of a line, which few corpora have.
@@ -45,6 +52,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
 def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:
     """Return, by dataset, what fastdecode.report.artifacts.evidence.Part is made of."""
     found = entries(config, artifact)
+    wants_all = artifact.function == PARAMETERS
     return {
         dataset: {
             "split": split_of(config, artifact, dataset),
@@ -58,12 +66,27 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
                     **config.systems[entry.split("/")[1]].model_dump(),
                     **asdict(config.architecture(dataset, entry.split("/")[1])),
                     **config.training(dataset, entry.split("/")[1]).model_dump(),
+                    **(_also_set(config, dataset, entry) if wants_all else {}),
                 }
                 for entry in config.run.systems
                 if trained(entry) and entry.split("/")[1] in config.recipes
             },
         }
         for dataset in datasets_of(config, artifact)
+    }
+
+
+def _also_set(config: Configuration, dataset: str, entry: str) -> dict[str, Any]:
+    """Return <decoder>/<key> → value of a system's decoders, and the tokens of an update."""
+    training = config.training(dataset, entry.split("/")[1])
+    decoders = {
+        f"{decoder}/{key}": value
+        for decoder in config.decoders_of(entry)
+        for key, value in config.decoders[decoder].model_dump().items()
+    }
+    return {
+        **decoders,
+        "update_tokens": training.batch_tokens * training.gpus * training.accumulate,
     }
 
 

@@ -11,9 +11,10 @@ from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
 NO_TEACHER = (RAW, UNTRAINED)
+PARAMETERS = "artifacts.parameters"
 # Functions whose rows are no systems with a decoder: `measured` are keys of a training, or systems,
 # `ours` the key of a setting, or a trace.
-NO_METRICS = ("artifacts.settings", "artifacts.parameters", "aggressive.cases", "aggressive.step")
+NO_METRICS = ("artifacts.settings", PARAMETERS, "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 SD = "_sd"  # behind a published column: the deviation over seeds of its number
 OURS = "ours"  # the cell of a published row that says what of a run stands beside it
@@ -70,7 +71,8 @@ class Artifact(Row):
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
         "of which the first that was run counts, the target a teacher, raw or distilled; or names "
         "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
-        "of the setting, or column → key, in what is made of traces the name of one",
+        "of the setting, <decoder>/<key> of a decoder's, several, or column → key; in what is made "
+        "of traces the name of one",
     )
     systems: dict[Name, str | tuple[str, ...]] = Field(
         {}, description="for a table whose columns are systems: name → as `ours` of a row"

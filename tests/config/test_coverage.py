@@ -6,7 +6,7 @@ import pytest
 
 from fastdecode.config.artifacts import curves, entries, statistics
 from fastdecode.config.base import merge, read_yaml
-from fastdecode.config.papers import Artifact, choose
+from fastdecode.config.papers import PARAMETERS, Artifact, choose
 from fastdecode.config.read import Configuration
 from fastdecode.config.resampled import claims_of, resampled
 
@@ -46,7 +46,7 @@ def bare(config: Configuration) -> set[str]:
 def has_data(config: Configuration, artifact: Artifact) -> bool:
     if artifact.function == "artifacts.settings":  # of all systems that are trained
         return bool(config.selected())
-    if artifact.function == "artifacts.parameters":
+    if artifact.function == PARAMETERS:
         systems = list(config.run.systems)
         return any(choose(pattern, systems, {}) for pattern in artifact.measured.values())
     made = (entries(config, artifact), list(statistics(config, artifact)), artifact.subwords)

@@ -87,6 +87,29 @@ def test_parts_say_splits_and_settings() -> None:
     assert lattice["max_epochs"] == 30
 
 
+@pytest.mark.parametrize("name", ["dag.settings", "aggressive.table10", "bidirectional.table1"])
+def test_every_setting_that_a_paper_names_is_one(name: str) -> None:
+    key, _, number = name.partition(".")
+    config = run(**read_yaml(CONFIG / f"runs/toy-{key}.yaml"))
+    table = config.papers[key].artifacts[number]
+    (part,) = parts(config, table).values()
+    known = {setting for settings in part["settings"].values() for setting in settings}
+    named = {wanted.partition(".")[0] for row in table.rows for wanted in table.wanted(row)}
+    assert named and named <= known
+
+
+def test_parameters_are_of_decoders_too() -> None:
+    config = dag()
+    (part,) = parts(config, config.papers["dag"].artifacts["settings"]).values()
+    graph = part["settings"]["raw/dag"]
+    assert (graph["dag-beam/beams"], graph["dag-beam-a12/length_penalty"]) == (200, 1.2)
+    assert "dag-sample/top_p" not in part["settings"]["raw/dag-lambda4"]  # it is not decoded so
+    assert part["settings"]["raw/transformer"]["update_tokens"] == 1024
+    twice = dag(training={"accumulate": 2, "gpus": 3})
+    (part,) = parts(twice, twice.papers["dag"].artifacts["settings"]).values()
+    assert part["settings"]["raw/dag"]["update_tokens"] == 6 * 1024
+
+
 def test_the_papers_own_datasets_come_alone() -> None:
     values = {"papers": ["lattice"], "name": "both"}
     config = run(**values, datasets=["toy", "iwslt14.de-en.lattice"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import PARAMETERS, Artifact
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
 from fastdecode.report.artifacts.cells import CELLS
@@ -21,7 +21,7 @@ from fastdecode.report.canvas import canvas
 from fastdecode.report.tables import Table, to_latex, to_markdown
 
 # These are made of the configuration alone, so that no commit has measured them.
-SETTINGS = ("artifacts.settings", "artifacts.parameters")
+SETTINGS = ("artifacts.settings", PARAMETERS)
 # This one counts tokens of the data, too, for which no system is run.
 DATA = "bidirectional.vocabulary"
 

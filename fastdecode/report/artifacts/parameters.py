@@ -17,8 +17,10 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     """Return the cells: published ones, and for each column the settings of a system of the run.
 
     `measured:` of the artifact maps columns to target/system. A row's `ours` is the key of an
-    architecture, a training or a system that the row is about, key.0 the first of several values;
-    it may differ by column, and where it is missing the row has no counterpart here.
+    architecture, a training or a system that the row is about, or <decoder>/<key> of a decoder that
+    the run has for the system; update_tokens; key.0 the first of several values. Of several keys
+    all values that there are stand in one cell. It may differ by column, and where it is missing
+    the row has no counterpart here.
     """
     artifact = evidence.artifact
     found = published_cells(artifact)
@@ -27,12 +29,13 @@ def cells(evidence: Evidence) -> pd.DataFrame:
             entry = choose(pattern, list(part.settings), {})
             settings = part.settings[entry] if entry else {}
             for row in artifact.rows:
-                keys = artifact.patterns(row)
-                for key in keys.get(entry_of(row, column)) or keys.get(row, []):
-                    if (value := _setting(settings, key)) is not None:
-                        cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
-                        ours = {"text": text_of(value), "what": entry}
-                        found.append({**cell, "dataset": dataset, **ours})
+                named = artifact.patterns(row)
+                keys = named.get(entry_of(row, column)) or named.get(row, [])
+                values = [_setting(settings, key) for key in keys]
+                if there := [value for value in values if value is not None]:
+                    cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
+                    ours = {"text": ", ".join(map(text_of, there)), "what": entry}
+                    found.append({**cell, "dataset": dataset, **ours})
     return CELLS.frame(found)
 
 

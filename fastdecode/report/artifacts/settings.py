@@ -53,5 +53,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
 
 
 def text_of(value: Any) -> str:
-    """Return a setting as it is printed; nothing for None."""
+    """Return a setting as it is printed, one of several values with commas; nothing for None."""
+    if isinstance(value, tuple | list):
+        return ", ".join(map(text_of, value))
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -39,14 +39,16 @@ def test_a_row_may_be_about_some_columns_alone_and_about_one_of_several_values()
         "big": {"item": "width", "ours": {"more": "width"}},
         "second": {"item": "second rate", "ours": "rates.1"},
         "missing": {"item": "third rate", "ours": "others.2"},
+        "all": {"item": "rates", "ours": "rates"},
+        "tuned": {"item": "beams", "ours": ["narrow/beam", "wide/beam", "widest/beam"]},
     }
     measured = {"one": "raw/base", "more": "raw/big"}
     artifact = ARTIFACT.model_copy(update={"rows": rows, "measured": measured})
     settings = {
-        "raw/base": {"width": 64, "rates": (0.9, 0.98)},
-        "raw/big": {"width": 96, "rates": [0.9, 0.99], "others": None},
+        "raw/base": {"width": 64, "rates": (0.9, 0.98), "narrow/beam": 2, "wide/beam": 5},
+        "raw/big": {"width": 96, "rates": [0.9, 0.99], "others": None, "wide/beam": 5},
     }
     part = Part("test", "test", {}, settings=settings)
     frame = printed("x", artifact, cells(Evidence(artifact, pd.DataFrame(), {"toy": part}))).frame
-    assert frame["toy raw/base"].tolist() == ["64", "", "0.98", ""]
-    assert frame["toy raw/big"].tolist() == ["", "96", "0.99", ""]
+    assert frame["toy raw/base"].tolist() == ["64", "", "0.98", "", "0.9, 0.98", "2, 5"]
+    assert frame["toy raw/big"].tolist() == ["", "96", "0.99", "", "0.9, 0.99", "5"]
