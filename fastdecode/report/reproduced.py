@@ -1,54 +1,89 @@
-"""The state of every table and figure: what is kept for it in `docs/measurements`."""
+"""The state of every table, figure and claim: what is kept for it in `docs/measurements`."""
 
-import csv
+from collections.abc import Iterator
 from pathlib import Path
 
-from fastdecode.config.base import read_yaml
+from fastdecode.config.base import check, read_yaml
+from fastdecode.config.papers import Artifact, Paper
+from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.printed import read_verdicts
+from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {"toy": "toy", "drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"}
+NOTHING = "–"
 HEAD = """# What is reproduced
 
 Written by `make generated` from `config/papers/` and the files in `docs/measurements/`: how many
-numbers of ours every table and figure of the four papers has, and on which data; – where there are
-none. At the papers' scale nothing has run yet: that takes their corpora and GPUs, and
-`config/runs/` has the runs (`make plan RUN=config/runs/dag.yaml`).
+rows of every table and figure have a number of ours, of those that can have one, on each of our
+data: *all*, some (*4 of 10*) or none (–). Rows that a paper reprints from others cannot, unless the
+system is here, too. One number is enough, be it without its times. Rows of a figure are its points
+or curves; a drawing is there or not. The order is that of the papers.
+
+The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
+where they are about times in the reference tier, which is what the papers timed.
+
+At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
+the runs (`make plan RUN=config/runs/dag.yaml`).
 """
 
 
 def wanted(root: Path) -> dict[Path, str]:
     """Return the page of the project in `root`, with what it should hold."""
     sections = [HEAD]
-    for paper in PAPERS:
-        row = read_yaml(root / f"config/papers/{paper}.yaml")
-        sections.append(f"## {row['authors'][0].split()[-1]} et al. ({row['year']}): {paper}\n")
-        sections.append(_table(paper, row["artifacts"], root / "docs"))
+    for key in PAPERS:
+        path = root / f"config/papers/{key}.yaml"
+        paper = check(Paper, read_yaml(path), str(path))
+        sections.append(f"## {paper.authors[0].split()[-1]} et al. ({paper.year}): {key}\n")
+        sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
     return {root / "docs/reproduced.md": "\n".join(sections)}
 
 
-def _table(paper: str, artifacts: dict[str, dict[str, str]], docs: Path) -> str:
-    levels = [
-        level for level in LEVELS if any((docs / f"measurements/{paper}/{level}").glob("*.csv"))
-    ]
-    titles = [LEVELS[level] for level in levels]
-    lines = [
-        "| " + " | ".join(["artifact", "shows", *titles]) + " |",
-        "|---|---|" + "---:|" * len(titles),
-    ]
-    for name, artifact in artifacts.items():
-        kept = [docs / f"measurements/{paper}/{level}/{paper}.{name}.csv" for level in levels]
-        cells = [name, artifact["title"], *(_cell(path, docs) for path in kept)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
+    """Yield the lines of a paper's table: an artifact each, and one of its claims."""
+    kept = {level: docs / f"measurements/{key}/{level}" for level in LEVELS}
+    kept = {level: folder for level, folder in kept.items() if any(folder.glob("*.csv"))}
+    yield _line("artifact", "shows", *(LEVELS[level] for level in kept))
+    yield "|---|---|" + "---:|" * len(kept)
+    for name, artifact in paper.artifacts.items():
+        files = (folder / f"{key}.{name}.csv" for folder in kept.values())
+        yield _line(name, artifact.title, *(_state(artifact, file, docs) for file in files))
+    files = (folder / f"claims.{key}.csv" for folder in kept.values())
+    yield _line(
+        "claims", "hold, do not hold, cannot be told", *(_tally(one, docs) for one in files)
+    )
 
 
-def _cell(path: Path, docs: Path) -> str:
-    """Return how many numbers of ours a kept artifact has, linked to how it looks."""
-    ours = 0
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as lines:
-            ours = sum(row["source"] == "ours" for row in csv.DictReader(lines))
-    if not ours:
-        return "–"
-    looks = next(path.with_suffix(end) for end in (".md", ".svg") if path.with_suffix(end).exists())
-    return f"[{ours}]({looks.relative_to(docs)})"
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
+    """Return how much of a kept artifact there is, linked to how it looks."""
+    if not csv.exists():
+        return NOTHING
+    frame = (CELLS if artifact.kind == "table" else POINTS).read(csv)
+    found, whole = counted(artifact, frame[frame["source"] == "ours"])
+    if not found:
+        return NOTHING
+    looks = csv.with_suffix(".md" if artifact.kind == "table" else ".svg")
+    return _link("all" if found == whole else f"{found} of {whole}", looks, docs)
+
+
+def _tally(csv: Path, docs: Path) -> str:
+    """Return how many claims of a run hold, do not, and cannot be told, linked to the verdicts."""
+    if not csv.exists():
+        return NOTHING
+    frame = read_verdicts(csv)
+    timed = frame.groupby("claim")["tier"].transform(lambda tiers: "reference" in set(tiers))
+    plain = frame[~timed | (frame["tier"] == "reference")]
+    verdicts = [set(group) for _, group in plain.groupby("claim")["verdict"]]
+    worst = [next(one for one in (FAILS, UNKNOWN, HOLDS) if one in each) for each in verdicts]
+    counts = (str(worst.count(verdict)) for verdict in (HOLDS, FAILS, UNKNOWN))
+    return _link(", ".join(counts), csv.with_suffix(".md"), docs)
+
+
+def _link(text: str, path: Path, docs: Path) -> str:
+    return f"[{text}]({path.relative_to(docs)})"

@@ -1,19 +1,38 @@
-"""The page of what is reproduced counts numbers that are kept."""
+"""The page of what is reproduced says how much of each artifact is kept."""
 
 from pathlib import Path
 
 import pytest
 
+from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.claims.printed import COLUMNS
 from fastdecode.report.reproduced import PAPERS, wanted
 
 PAPER = """
 authors: [Ada Lovelace, Charles Babbage]
 year: 1843
+title: of an engine
 artifacts:
-  table1: {title: notes}
-  figure1: {title: an engine}
-  figure2: {title: a loom}
+  figure1: {title: an engine, kind: figure, function: x.y}
+  table1:
+    title: notes
+    kind: table
+    function: artifacts.rows
+    rows: {a: {ours: raw/a/b}, b: {ours: raw/b/b}, c: {}}
+  figure2: {title: a loom, kind: figure, function: x.y}
+  table2: {title: numbers, kind: table, function: artifacts.rows, rows: {a: {ours: raw/a/b}}}
 """
+VERDICTS = [  # claim, dataset, tier, verdict
+    ("first", "toy", "reference", "holds"),
+    ("first", "toy", "optimised", "does not hold"),
+    ("second", "toy", "optimised", "holds"),
+    ("third", "toy", "", "holds"),
+    ("fourth", "toy", "", "cannot be told"),
+    ("fifth", "", "", "cannot be told"),
+    ("sixth", "toy", "", "holds"),
+    ("sixth", "news", "", "does not hold"),
+]
 
 
 @pytest.fixture
@@ -23,24 +42,43 @@ def page(tmp_path: Path) -> str:
         (tmp_path / f"config/papers/{paper}.yaml").write_text(PAPER)
     kept = tmp_path / "docs/measurements/dag/toy"
     kept.mkdir(parents=True)
-    for name, ours in (("table1", 2), ("figure1", 3), ("figure2", 0)):
-        rows = ["a,published,1", *["a,ours,2"] * ours]
-        (kept / f"dag.{name}.csv").write_text("\n".join(["row,source,value", *rows]) + "\n")
-    (kept / "dag.table1.md").touch()
-    (kept / "dag.figure1.svg").touch()
-    ((path, text),) = wanted(tmp_path).items()
+    for name, rows in (("table1", "a"), ("table2", "a")):
+        cells = [{"row": row, "source": "ours", "value": 1} for row in rows]
+        CELLS.write(
+            kept / f"dag.{name}.csv", CELLS.frame([*cells, {"row": "b", "source": "label"}])
+        )
+    for name, source in (("figure1", "ours"), ("figure2", "published")):
+        POINTS.write(kept / f"dag.{name}.csv", POINTS.frame([{"source": source, "x": 1, "y": 2}]))
+    keys = ("claim", "dataset", "tier", "verdict")
+    lines = [
+        dict.fromkeys(COLUMNS, "") | dict(zip(keys, verdict, strict=True)) for verdict in VERDICTS
+    ]
+    text = [",".join(COLUMNS), *(",".join(line.values()) for line in lines)]
+    (kept / "claims.dag.csv").write_text("\n".join(text) + "\n")
+    ((path, written),) = wanted(tmp_path).items()
     assert path == tmp_path / "docs/reproduced.md"
-    return text.partition(": dag\n")[2]
+    return written.partition(": dag\n")[2]
 
 
-def test_numbers_of_ours_are_counted_and_linked(page: str) -> None:
+def test_a_table_in_part_and_what_is_whole(page: str) -> None:
     assert "| artifact | shows | toy |" in page
-    assert "| table1 | notes | [2](measurements/dag/toy/dag.table1.md) |" in page
-    assert "| figure1 | an engine | [3](measurements/dag/toy/dag.figure1.svg) |" in page
+    assert "| table1 | notes | [1 of 2](measurements/dag/toy/dag.table1.md) |" in page
+    assert "| table2 | numbers | [all](measurements/dag/toy/dag.table2.md) |" in page
+    assert "| figure1 | an engine | [all](measurements/dag/toy/dag.figure1.svg) |" in page
 
 
 def test_published_numbers_alone_are_nothing(page: str) -> None:
     assert "| figure2 | a loom | – |" in page
+
+
+def test_claims_are_tallied_in_the_tier_that_the_papers_timed(page: str) -> None:
+    said = "| claims | hold, do not hold, cannot be told |"
+    assert f"{said} [3, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
+
+
+def test_artifacts_stand_in_the_order_of_the_paper_and_claims_last(page: str) -> None:
+    lines = [line.split(" | ")[0].removeprefix("| ") for line in page.splitlines() if "[" in line]
+    assert lines == ["figure1", "table1", "table2", "claims"]
 
 
 def test_links_lead_somewhere() -> None:
