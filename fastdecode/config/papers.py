@@ -151,7 +151,9 @@ class Paper(Row):
     title: str = Field(description="title of the paper")
     authors: tuple[str, ...] = Field(description="its authors")
     year: PositiveInt = Field(description="year of publication")
-    artifacts: dict[Name, Artifact] = Field(description="table1, figure1, … → what is reproduced")
+    artifacts: dict[Name, Artifact] = Field(
+        description="table1, figure1, … → what is reproduced, in the order of the paper"
+    )
     claims: dict[Name, Claim] = Field({}, description="name → a claim")
 
     @model_validator(mode="after")

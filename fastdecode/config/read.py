@@ -49,7 +49,10 @@ class Configuration(Definitions):
         check_all(self, where)
 
     def _read_papers(self, where: str) -> dict[str, Paper]:
-        """Read the papers of the run, each with all of its artifacts or with those named."""
+        """Read the papers of the run, each with all of its artifacts or with those named.
+
+        They stand in the order of the paper, whatever that of the run.
+        """
         papers: dict[str, Paper] = {}
         for entry in self.run.papers:
             name, _, artifact = entry.partition(".")
@@ -57,8 +60,8 @@ class Configuration(Definitions):
             chosen = whole.artifacts
             if artifact:
                 check_known(artifact, chosen, f"{where}: papers: {entry}")
-                before = papers[name].artifacts if name in papers else {}
-                chosen = {**before, artifact: chosen[artifact]}
+                named = {artifact, *(papers[name].artifacts if name in papers else ())}
+                chosen = {key: one for key, one in chosen.items() if key in named}
             papers[name] = whole.model_copy(update={"artifacts": chosen})
         return papers
 

@@ -69,5 +69,5 @@ def test_one_artifact_of_a_paper(folder: Path) -> None:
     write(folder, {"papers/p.yaml": paper | {"artifacts": dict.fromkeys(numbers, table)}})
     assert list(read(folder, papers=["p"]).papers["p"].artifacts) == list(numbers)
     chosen = read(folder, papers=["p.table3", "p.table1"]).papers["p"]
-    assert list(chosen.artifacts) == ["table3", "table1"]
+    assert list(chosen.artifacts) == ["table1", "table3"]  # as in the paper
     assert 'papers: p.table: there is no "table"' in fault(folder, papers=["p.table"])

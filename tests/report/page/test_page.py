@@ -1,6 +1,8 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pandas as pd
@@ -128,6 +130,18 @@ def test_a_page_stands_alone_and_its_links_lead_somewhere(written: str, tmp_path
     assert all(found.get("alt") for tag, found in read.tags if tag == "img")
     labelled = [found["aria-labelledby"] for _, found in read.tags if "aria-labelledby" in found]
     assert set(labelled) <= set(read.ids)
+
+
+def test_artifacts_stand_in_the_order_of_the_paper(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    copy(tmp_path / "mine.table1.csv", tmp_path / "mine.figure9.csv")
+    artifacts = {"figure9": ARTIFACT, "table1": ARTIFACT}
+    read = Reader()
+    read.feed(page(replace(made, papers=[replace(made.papers[0], artifacts=artifacts)])))
+    mine = ["mine.figure9", "mine.table1"]
+    assert [one for one in read.ids if one in mine] == mine
+    links = [link[1:] for link in read.links if link.startswith("#")]
+    assert [one for one in links if one in mine][:2] == mine
 
 
 def test_published_numbers_stand_beside_ours(written: str) -> None:
