@@ -16,9 +16,10 @@ struct Limits {
     double alpha, gamma;
 };
 
-// Asks the language model what the newest prefixes gain: `count` of them, each its parent's number
-// and its last token. A count of 0 begins a sentence. Not 0 is returned if that failed.
-using Ask = int (*)(Number count, const Number* parents, const Number* tokens, double* gained);
+// Asks the language model: log P(token | state) and the state after it, `count` times. State 0 is
+// that after <s>. Not 0 is returned if that failed.
+using Ask = int (*)(Number count, const Number* states, const Number* tokens, double* gained,
+                    Number* after);
 
 // From pairs (shorter prefix, token) to numbers of prefixes: a table with open addressing.
 class Table {
@@ -61,6 +62,42 @@ private:
     std::size_t filled_ = 0;
 };
 
+// What the language model said, each answer once: many prefixes end alike.
+class Answers {
+public:
+    Answers(Number words, Ask ask) : words_(words), ask_(ask) {}
+
+    // Return the place of an answer; it may have to be asked for first (`ask`).
+    Number find(Number state, Number token) {
+        const Number next = static_cast<Number>(tokens_.size());
+        const Number found = table_.find(state * words_ + token, next);
+        if (found == next) {
+            states_.push_back(state);
+            tokens_.push_back(token);
+        }
+        return found;
+    }
+
+    // Ask for all answers that are not there yet. Return false if that failed.
+    bool ask() {
+        const std::size_t known = gained_.size(), fresh = tokens_.size() - known;
+        if (!fresh) return true;
+        gained_.resize(tokens_.size());
+        after_.resize(tokens_.size());
+        return !ask_(fresh, &states_[known], &tokens_[known], &gained_[known], &after_[known]);
+    }
+
+    double gained(Number place) const { return gained_[place]; }
+    Number after(Number place) const { return after_[place]; }
+
+private:
+    const Number words_;
+    const Ask ask_;
+    Table table_;
+    std::vector<Number> states_, tokens_, after_;
+    std::vector<double> gained_;
+};
+
 struct Arrival {
     Number prefix;
     double mass;
@@ -68,8 +105,8 @@ struct Arrival {
 
 class Search {
 public:
-    Search(Number words, double start, double unit, const Limits& limits, Ask ask)
-        : words_(words), start_(start), unit_(unit), limits_(limits), ask_(ask) {
+    Search(Number words, double start, double unit, const Limits& limits, Answers* answers)
+        : words_(words), start_(start), unit_(unit), limits_(limits), answers_(answers) {
         add(0, 0, 1);
         total_[0] = 1.0;
     }
@@ -95,7 +132,7 @@ public:
                     arrived[vertices[pair]].push_back({longer, added});
                 }
             }
-            if (ask_ && !score(known)) return false;
+            if (answers_ && !score(known)) return false;
         }
         merge(arrived[size - 1]);
         ranks();
@@ -125,6 +162,7 @@ private:
         lengths_.push_back(length);
         total_.push_back(0.0);
         language_.push_back(0.0);
+        states_.push_back(0);
         place_.push_back(-1);
     }
 
@@ -135,11 +173,17 @@ private:
         return found;
     }
 
+    // Give all prefixes from `known` on what the language model says of them.
     bool score(Number known) {
-        const Number fresh = count() - known;
-        if (!fresh) return true;
-        if (ask_(fresh, &parents_[known], &tokens_[known], &language_[known])) return false;
-        for (Number i = known; i < count(); ++i) language_[i] += language_[parents_[i]];
+        found_.clear();
+        for (Number i = known; i < count(); ++i)
+            found_.push_back(answers_->find(states_[parents_[i]], tokens_[i]));
+        if (!answers_->ask()) return false;
+        for (Number i = known; i < count(); ++i) {
+            const Number answer = found_[i - known];
+            language_[i] = language_[parents_[i]] + answers_->gained(answer);
+            states_[i] = answers_->after(answer);
+        }
         return true;
     }
 
@@ -196,16 +240,16 @@ private:
     const Number words_;
     const double start_, unit_;
     const Limits& limits_;
-    const Ask ask_;
+    Answers* const answers_;  // null without a language model
     Table table_;
     // by number of a prefix; 0 is <s>
-    std::vector<Number> parents_, tokens_, lengths_, place_;
+    std::vector<Number> parents_, tokens_, lengths_, states_, place_;
     std::vector<double> total_, language_;
     std::vector<double> penalties_;  // by length
     // of the vertex that is visited
     std::vector<Arrival> beams_;
     std::vector<double> ranks_;
-    std::vector<Number> order_;
+    std::vector<Number> order_, found_;
     std::vector<std::vector<Number>> by_length_;
 };
 
@@ -220,9 +264,9 @@ extern "C" int search_beams(Number batch, Number longest, Number width, const Nu
                             Number beams, Number per_length, double alpha, double gamma, Ask ask,
                             Number found, Number* tokens, Number* lengths, double* scores) {
     const Limits limits{beams, per_length, alpha, gamma};
+    Answers answers(vocabulary, ask);
     for (Number b = 0; b < batch; ++b) {
-        if (ask && ask(0, nullptr, nullptr, nullptr)) return 1;
-        Search search(vocabulary, starts[b], units[b], limits, ask);
+        Search search(vocabulary, starts[b], units[b], limits, ask ? &answers : nullptr);
         const Number first = b * longest * width;
         if (!search.run(sizes[b], width, vertices + first, words + first, weights + first)) return 1;
         for (Number i = 0; i < found; ++i) {

@@ -30,7 +30,7 @@ Array = NDArray[Any]
 
 
 class LanguageModel(Protocol):
-    """What scores a translation token by token."""
+    """What scores a translation token by token. States can be keys of a dictionary."""
 
     def begin(self) -> Any:
         """Return the state after `<s>`."""

@@ -25,10 +25,8 @@ from fastdecode.families.dag.graph import Found, Graph
 SOURCE = Path(__file__).with_name("beam.cpp")
 # Without -march: a cluster's nodes share the cache. Without contraction, that rounds otherwise.
 FLAGS = ("-O3", "-std=c++17", "-shared", "-fPIC", "-ffp-contract=off")
-Ask = ctypes.CFUNCTYPE(
-    *(ctypes.c_int, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)),
-    *(ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)),
-)
+_Numbers, _Doubles = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)
+Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, _Numbers, _Numbers, _Doubles, _Numbers)
 
 
 def beam_search(graph: Graph, limits: Limits, model: LanguageModel | None = None) -> list[Found]:
@@ -84,20 +82,21 @@ def _pointer(array: NDArray[Any]) -> ctypes.c_void_p:
 
 
 class _Asked:
-    """A language model as C++ asks it: for all new prefixes of a vertex at once."""
+    """A language model as C++ asks it: states are numbers, equal ones the same."""
 
     def __init__(self, model: LanguageModel):
-        self._model, self._states = model, list[Any]()
+        self._model, self._states = model, [model.begin()]
+        self._numbers = {self._states[0]: 0}
         self.error: BaseException | None = None
         self.call = Ask(self._answer)
 
-    def _answer(self, count: int, parents: Any, tokens: Any, gained: Any) -> int:
+    def _answer(self, count: int, states: Any, tokens: Any, gained: Any, after: Any) -> int:
         try:  # an exception would not find its way through C++
-            if not count:
-                self._states = [self._model.begin()]
             for i in range(count):
-                gained[i], state = self._model.score(self._states[parents[i]], tokens[i])
-                self._states.append(state)
+                gained[i], state = self._model.score(self._states[states[i]], tokens[i])
+                after[i] = self._numbers.setdefault(state, len(self._states))
+                if after[i] == len(self._states):
+                    self._states.append(state)
         except BaseException as error:  # KeyboardInterrupt, too
             self.error = error
             return 1
