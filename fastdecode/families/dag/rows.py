@@ -91,7 +91,9 @@ class Decoder(DecoderRow):
         0.0, description="beam: weight γ of the 5-gram language model; 0: none is needed"
     )
     top_p: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.8, description="sample: mass of the pairs of vertex and token that are drawn from"
+        0.8,
+        description="sample: mass of the pairs of vertex and token that are drawn from; unless it "
+        "is 1, of the 64 likeliest tokens of a vertex, with a warning where these have less",
     )
     temperature: PositiveFloat = Field(
         1.0, description="sample: below 1 likely pairs become likelier"

@@ -1,6 +1,8 @@
 """Samples come as often as they should, and nothing outside the nucleus does."""
 
+import warnings
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from math import exp, inf
 
@@ -96,6 +98,32 @@ def test_steps_behind_the_end_change_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert max(len(tokens) for tokens, _ in expected) < 6  # or nothing is left out
     monkeypatch.setitem(ASKED, "cpu", ASKED["cuda"])
     assert sample(graph, draws, 0.8, 1.0) == expected
+
+
+def test_a_nucleus_that_is_cut_short_is_said() -> None:
+    graph, _ = random_graph(3, [5], words=3, temperature=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for top_p in (0.8, 1.0):
+            frequencies(graph, top_p, 1.0)
+    short = replace(graph, words=graph.words[..., :1], scores=graph.scores[..., :1])
+    with pytest.warns(UserWarning, match="have less than top_p"):
+        counts = frequencies(short, 0.9, 1.0)
+    expected = stepwise(short, 1.0, 1.0)  # all that is left is drawn from, in its proportions
+    assert set(counts) <= set(expected)
+    for tokens, chance in expected.items():
+        assert counts[tokens] / DRAWS == pytest.approx(chance, abs=0.02)
+
+
+def test_steps_behind_the_end_have_no_nucleus() -> None:
+    graph, _ = random_graph(3, [9, 4], words=2, temperature=1.0)
+    assert graph.masses is not None
+    graph.masses[1, 4:] += 5  # of vertices that only fill up the batch
+    draws = torch.rand(2, 8, generator=torch.Generator().manual_seed(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lengths = [len(tokens) for tokens, _ in sample(graph, draws, 0.9, 1.0)]
+    assert lengths[0] > lengths[1]  # or no step is behind an end
 
 
 def test_no_special_symbol_is_drawn() -> None:
