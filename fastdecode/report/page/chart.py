@@ -16,6 +16,9 @@ from fastdecode.report.speed import SPEED, threads_of
 
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 16, 52  # margins, where the axes are
+# Around a point, what is touched for it: 24 pixels wide even on a phone of 320 pixels. Marks lie
+# above all of these, so that none of them is hidden.
+HIT = 30
 NICE = (1, 2, 2.5, 5, 10)  # steps of a linear axis, by decade
 TICKS = 6  # of a linear axis, at most
 

@@ -15,9 +15,19 @@ function open(chart, point, focus) {
   if (focus) point.focus();
 }
 
+function distance(point, event) {
+  const box = point.getBoundingClientRect();
+  return Math.hypot(box.x + box.width / 2 - event.clientX, box.y + box.height / 2 - event.clientY);
+}
+
 for (const chart of charts) {
   const points = [...chart.querySelectorAll(".point")];
+  const hits = [...chart.querySelectorAll(".hit")];
   const seen = () => points.filter((point) => point.style.display !== "none");
+  // The surroundings of points overlap: what counts is which point is nearest.
+  const nearest = (event) =>
+    seen().reduce((best, point) => (distance(point, event) < distance(best, event) ? point : best));
+  for (const hit of hits) hit.addEventListener("click", (event) => open(chart, nearest(event), true));
   for (const point of points) {
     point.addEventListener("click", () => open(chart, point, true));
     point.addEventListener("mouseenter", () => open(chart, point, false));
@@ -37,8 +47,8 @@ for (const chart of charts) {
     button.addEventListener("click", () => {
       const shown = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", String(shown));
-      for (const point of points) {
-        if (point.dataset.family === button.dataset.family) point.style.display = shown ? "" : "none";
+      for (const part of [...points, ...hits]) {
+        if (part.dataset.family === button.dataset.family) part.style.display = shown ? "" : "none";
       }
       // The one point that the tab key reaches has to be one that is seen.
       const reached = seen().find((point) => point.getAttribute("tabindex") === "0") ?? seen()[0];

@@ -64,6 +64,7 @@ def page(report: Report) -> str:
         facts=_facts(tidy),
         charts=_charts(report, tidy),
         size=(chart.WIDTH, chart.HEIGHT),
+        hit=chart.HIT,
         frame=(chart.LEFT, chart.TOP, chart.WIDTH - chart.RIGHT, chart.HEIGHT - chart.BOTTOM),
         tables=_systems(report, tidy),
         figures=[

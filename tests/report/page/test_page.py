@@ -167,6 +167,25 @@ def test_every_point_can_be_reached_and_read(written: str) -> None:
     assert {found["data-family"] for found in points} == {"autoregressive", "dag"}
 
 
+def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> None:
+    read = Reader()
+    read.feed(written)
+    kinds = [str(found.get("class", "")).split() for _, found in read.tags]
+    hits = [found for _, found in read.tags if found.get("class") == "hit"]
+    marks = [found for _, found in read.tags if "point" in str(found.get("class", "")).split()]
+    places = [f"translate({found['cx']} {found['cy']})" for found in hits]
+    assert places == [found["transform"] for found in marks]
+    assert [found["data-family"] for found in hits] == [found["data-family"] for found in marks]
+    for phone in (320, 360):  # of which the body's padding is left free, at most .9rem a side
+        scale = (phone - 2 * 0.9 * 16) / WIDTH
+        assert all(2 * float(found["r"]) * scale >= 24 for found in hits)
+    # Marks lie above, and the keyboard reaches them alone.
+    assert max(n for n, kind in enumerate(kinds) if kind == ["hit"]) < kinds.index(
+        ["point", "f-dag", "best"]
+    )
+    assert not any("tabindex" in found or "role" in found for found in hits)
+
+
 def test_a_file_that_is_missing_is_said(tmp_path: Path) -> None:
     made = report(tmp_path)
     (tmp_path / "mine.table1.csv").unlink()
