@@ -76,14 +76,25 @@ class Split:
 
         Raises UserError if there is none.
         """
-        pairs = enumerate(zip(self.sources, self.references["real"], strict=True))
-        found = [n for n, pair in pairs if all(SHORTEST <= len(side) <= LONGEST for side in pair)]
+        found = self._short()
         if not found:
             raise UserError(
                 f"no line has {SHORTEST} to {LONGEST} tokens on both sides: nothing short enough "
-                "to be drawn"
+                "to be drawn, leave it out of `papers:`"
             )
         return found[:count]
+
+    @property
+    def drawn(self) -> int | None:
+        """The number of the line that every drawing of a single sentence shows if it can.
+
+        It is the first short one; None if there is none.
+        """
+        return next(iter(self._short()), None)
+
+    def _short(self) -> list[int]:
+        pairs = enumerate(zip(self.sources, self.references["real"], strict=True))
+        return [n for n, pair in pairs if all(SHORTEST <= len(side) <= LONGEST for side in pair)]
 
 
 Statistic = Callable[["System", Split], dict[str, Any]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fastdecode.config.artifacts import entries
+from fastdecode.config.artifacts import entries, statistics
 from fastdecode.config.base import merge
 from fastdecode.config.models import Architecture, Model
 from fastdecode.config.papers import NO_METRICS
@@ -126,6 +126,27 @@ def test_the_default_run_needs_no_network_and_no_gpu() -> None:
     assert default.run.device == "cpu"
     assert default.run.mirror is None
     assert all(corpus.generate for corpus in default.corpora.values())
+
+
+def test_the_default_run_draws_a_sentence_of_every_family() -> None:
+    default = configuration()
+    drawn = {
+        name: [
+            model.system
+            for artifact in paper.artifacts.values()
+            for model, *_ in statistics(default, artifact)
+        ]
+        for name, paper in default.papers.items()
+    }
+    assert drawn == {
+        **{"lattice": ["lattice"], "bidirectional": ["bidirectional"]},
+        **{"aggressive": ["gad-k10"], "dag": ["dag-lambda4"]},
+    }
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.stem)
+def test_no_run_draws_what_it_does_not_ask_for(run: Path) -> None:
+    assert "papers" in yaml.safe_load(run.read_text(encoding="utf-8"))  # not the default's
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.stem)

@@ -68,8 +68,10 @@ def test_lines_short_enough_to_be_drawn() -> None:
     split = Split(sides[0], {"real": sides[1]})
     assert split.short(9) == [1, 2]
     assert split.short(1) == [1]
+    assert split.drawn == 1
     with pytest.raises(UserError, match="nothing short enough"):
         Split(sides[0][:1], {"real": sides[1][:1]}).short(1)
+    assert Split(sides[0][:1], {"real": sides[1][:1]}).drawn is None
 
 
 def test_of_many_lines_every_nth_is_read(tmp_path: Path) -> None:

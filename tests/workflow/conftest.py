@@ -23,6 +23,7 @@ RUN = {
     "systems": ["raw/transformer-big", "transformer-big/transformer"],
     "decoders": ["beam5", "greedy"],
     "speedup_over": {"reference": "raw/transformer-big/beam5"},
+    "papers": [],
     "definitions": "own",
     "latency": {
         **{"threads": [1], "lines": 3, "batches": [2, 4, 50], "batch_lines": 8},

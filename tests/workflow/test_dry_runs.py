@@ -99,7 +99,14 @@ def test_figures_come_with_their_claims(dry_run: DryRunner) -> None:
     jobs = dry_run("toy-dag", "papers=[dag.table1]", file="figures").jobs
     assert jobs["make_artifact"] == jobs["judge_claims"] == 1
     with pytest.raises(AssertionError, match="error: papers: names none: add --config papers="):
-        dry_run("default", file="figures")
+        dry_run("multi30k", file="figures")
+
+
+def test_lines_that_are_drawn_are_among_the_example_sentences(dry_run: DryRunner) -> None:
+    jobs = dry_run("default", file="results/report/toy/sentences.toy.test.csv").jobs
+    assert jobs["make_artifact"] == jobs["measure_statistic"] == 4
+    jobs = dry_run("multi30k", file="results/report/multi30k/index.html").jobs
+    assert "make_artifact" not in jobs and jobs["pick_sentences"] == 1
 
 
 def test_figures_of_single_sentences_are_of_the_fewest_threads(dry_run: DryRunner) -> None:

@@ -56,6 +56,15 @@ def page_figures():
     return figures
 
 
+def possible_drawings():
+    """Return the numbers of all figures that may be a drawing of a line."""
+    return [
+        f"{REPORT}/{name}.csv"
+        for name, artifact in ARTIFACTS.items()
+        if artifact.kind == "figure" and artifact.statistics
+    ]
+
+
 rule pick_sentences:
     input:
         translations=lambda w: [
@@ -63,6 +72,7 @@ rule pick_sentences:
             for model, decoder in shown_systems(w.dataset)
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+        drawings=possible_drawings(),
     output:
         f"{REPORT}/sentences.{{dataset}}.{{split}}.csv",
     localrule: True
@@ -105,6 +115,13 @@ rule write_page:
         ],
         speeds=named(speed_tables(), "csv") if CONFIG.selected() else [],
         sentences=named(sentence_files(), "csv"),
+        languages={
+            name: [
+                CONFIG.corpora[row.corpus].source,
+                CONFIG.corpora[row.corpus].target,
+            ]
+            for name, row in CONFIG.datasets.items()
+        },
         figures=page_figures(),
         files=["measurements.csv", *named(report_files(), "csv", "md", "tex")],
     message:

@@ -4,16 +4,20 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import open_to_write, read_lines
+from fastdecode.report.artifacts.points import POINTS, line_of
 from fastdecode.report.page.sentences import examples
 
 files, names = snakemake.input, snakemake.wildcards
 with clear_errors():
     paths = map(Path, files.translations)
+    here = names.dataset, names.split
+    lines = [line_of(POINTS.read(Path(path))) for path in files.drawings]
     frame = examples(
         names.dataset,
         names.split,
         dict(zip(snakemake.params.entries, paths, strict=True)),
         list(read_lines(Path(files.raw))),
+        {int(line[2]) for line in lines if line and line[:2] == here},
     )
     with open_to_write(Path(snakemake.output[0])) as file:
         frame.to_csv(file, index=False, lineterminator="\n")

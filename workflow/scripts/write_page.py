@@ -18,6 +18,6 @@ with clear_errors():
         folder=out.parent,
         papers=papers,
         **{key: params[key] for key in ("name", "splits", "denominator")},
-        **{key: params[key] for key in ("speeds", "sentences", "figures", "files")},
+        **{key: params[key] for key in ("speeds", "sentences", "figures", "files", "languages")},
     )
     write_lines(out, page(report).splitlines())

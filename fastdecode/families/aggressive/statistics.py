@@ -35,10 +35,11 @@ SHORTEST, LONGEST = 6, 14  # tokens of a translation that is easily read
 DEFINITION = (
     f"of the first {TRIED} lines those {KEPT} that show most: a translation by GAD of {SHORTEST} "
     f"to {LONGEST} tokens, in two iterations or more, and in fewer by GAD++; the earlier line of "
-    "equals. draft: tokens up to `</s>`, of which the first `accepted` are kept; word: the "
-    "verifier's own behind them; candidates: its β likeliest tokens at each drafted token, and "
-    "behind a draft without `</s>`, each with its log-probability below the highest; gaps: the "
-    "same of the drafted tokens, null where a token may not stand"
+    "equals; and that which all drawings show, the number `drawn`. draft: tokens up to `</s>`, of "
+    "which the first `accepted` are kept; word: the verifier's own behind them; candidates: its β "
+    "likeliest tokens at each drafted token, and behind a draft without `</s>`, each with its "
+    "log-probability below the highest; gaps: the same of the drafted tokens, null where a token "
+    "may not stand"
 )
 
 
@@ -51,13 +52,15 @@ def traces(system: "System", split: Split) -> dict[str, Any]:
     chosen = split.readable(system)[:TRIED]
     if not chosen:
         raise UserError("no line of the split has words that fit into the model: nothing to trace")
+    drawn = split.drawn if split.drawn in chosen else None
     lines = []
     for number in track(chosen, "traces", "lines", total=len(chosen)):
         source = split.sources[number]
         found = {name: recorder.trace(source) for name, recorder in recorders.items()}
         lines.append({"line": number, "source": source, "traces": found})
     lines.sort(key=_wanting)  # stable: of equals the earlier one
-    return {"definition": DEFINITION, "settings": SETTINGS, "lines": lines[:KEPT]}
+    kept = lines[:KEPT] + [line for line in lines[KEPT:] if line["line"] == drawn]
+    return {"definition": DEFINITION, "settings": SETTINGS, "drawn": drawn, "lines": kept}
 
 
 def _wanting(line: dict[str, Any]) -> int:

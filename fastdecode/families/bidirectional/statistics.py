@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fastdecode.decode import System
 
 SLOTS = 8  # of a mask: four pairs
-SHORTEST, LONGEST = 5, 9  # words of the translation that is shown
+SHORTEST, LONGEST = 5, 10  # tokens of the translation that is shown
 TRIED = 100  # lines
 
 
@@ -37,14 +37,16 @@ def masks(system: "System", split: Split) -> dict[str, Any]:
 def steps(system: "System", split: Split) -> dict[str, Any]:
     """Return a greedy translation in the groups in which it was written.
 
-    It is the first of the split that is neither short nor long. Each step has its tokens with their
-    places in the translation, from 0; an EOD has none.
+    It is that of the line that all drawings show, or, if this is short or long, the first of the
+    split that is neither. Each step has its tokens with their places in the translation, from 0;
+    an EOD has none.
 
     Raises UserError if there is none such among the first lines.
     """
     fold = _fold(system)
     decoder = system.decoder("bidirectional", {"beam": 1}, " ".join)
-    for number in split.readable(system)[:TRIED]:
+    lines = split.readable(system)[:TRIED]
+    for number in ([] if split.drawn is None else [split.drawn]) + lines:
         (translation,) = decoder([split.sources[number]])
         if SHORTEST <= len(translation.tokens) <= LONGEST:
             break

@@ -53,8 +53,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
     lines = []
     for dataset in evidence.parts:
         for document in documents(evidence, dataset, "traces")[:1]:
-            same = origin(document)
             line, number, iteration = best_iteration(document, str(row["ours"]))
+            same = origin(document, line["line"])
             for place, token in enumerate(line["source"], 1):
                 point = {"panel": SOURCE, "series": SOURCE, "x": place, "n": number}
                 lines.append({**same, **point, "label": token})
@@ -68,7 +68,8 @@ def best_iteration(
     """Return the line, number and content of the first iteration that shows most.
 
     It should have something accepted and something refused, with several candidates also one
-    accepted that is not the likeliest, and a prefix that is not empty and not long.
+    accepted that is not the likeliest, and a prefix that is not empty and not long. Of equals those
+    of the line that all drawings show are preferred.
     """
     found = [
         (line, number, iteration)
@@ -76,18 +77,17 @@ def best_iteration(
         for number, iteration in enumerate(line["traces"][trace]["iterations"], 1)
     ]
 
-    def wanting(one: tuple[Mapping[str, Any], int, Mapping[str, Any]]) -> int:
+    def wanting(one: tuple[Mapping[str, Any], int, Mapping[str, Any]]) -> tuple[int, bool]:
         states = {marked.state for marked in tokens.drafted(one[2])}
         relaxed = len(one[2]["candidates"][0]) > 1
         short = 0 < len(one[2]["prefix"]) <= READABLE
-        return sum(
-            (
-                not states & {tokens.ACCEPTED, tokens.TOLERATED},
-                tokens.REFUSED not in states,
-                relaxed and tokens.TOLERATED not in states,
-                not short,
-            )
+        missing = (
+            not states & {tokens.ACCEPTED, tokens.TOLERATED},
+            tokens.REFUSED not in states,
+            relaxed and tokens.TOLERATED not in states,
+            not short,
         )
+        return sum(missing), one[0]["line"] != document.get("drawn")
 
     return min(found, key=wanting)
 

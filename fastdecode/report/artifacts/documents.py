@@ -18,9 +18,14 @@ def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document
     return list(found.values())
 
 
-def origin(document: Document) -> dict[str, str]:
-    """Return the columns of a point that say where it is from."""
+def origin(document: Document, line: int | None = None) -> dict[str, str]:
+    """Return the columns of a point that say where it is from.
+
+    `line` is the number, from 0, of the one line that a drawing is of.
+    """
     where = document["provenance"]
     same = {key: str(where[key]) for key in ("dataset", "split", "precision", "device", "commit")}
     what = f"{where['target']}/{where['system']}"
+    if line is not None:
+        same["line"] = str(line + 1)
     return {**same, "source": "ours", "seeds": str(where["seed"]), "what": what}

@@ -1,12 +1,38 @@
-"""The CSV of a figure: one point a line, published ones beside those measured here."""
+"""The CSV of a figure: one point a line, published ones beside those measured here.
+
+In a drawing of a single sentence `line` is its number in the split, from 1.
+"""
+
+import pandas as pd
 
 from fastdecode.report.artifacts.sheet import Sheet
 
 POINTS = Sheet(
     (
         *("dataset", "panel", "series", "source", "x", "y", "sd", "n", "label"),
-        *("split", "what", "seeds", "tier", "threads", "precision", "device", "commit", "marks"),
+        *(
+            "split",
+            "what",
+            "seeds",
+            "tier",
+            "threads",
+            "precision",
+            "device",
+            "commit",
+            "marks",
+            "line",
+        ),
     ),
     ("x", "y", "sd", "n"),
-    added=("marks",),
+    added=("marks", "line"),
 )
+Line = tuple[str, str, str]  # dataset, split, number from 1
+
+
+def line_of(points: pd.DataFrame) -> Line | None:
+    """Return the line that a figure is a drawing of; None if it is of none, or of several."""
+    lines = points.loc[points["line"] != "", ["dataset", "split", "line"]].drop_duplicates()
+    if len(lines) != 1:
+        return None
+    dataset, split, line = lines.iloc[0]
+    return str(dataset), str(split), str(line)

@@ -15,7 +15,8 @@ from fastdecode.files import open_to_write
 class Sheet:
     """The columns of one kind of CSV; those of `numbers` hold floats, NaN where nothing stands.
 
-    Words in `added`, the last columns, are not in files that were written before there were any.
+    Words in `added`, the last columns, are not in files that were written before there were any:
+    these have none of them, or the first ones.
     """
 
     columns: tuple[str, ...]
@@ -39,8 +40,9 @@ class Sheet:
         if not path.is_file():
             raise UserError(f"{path}: no such file")
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if tuple(frame.columns) == self.columns[: len(self.columns) - len(self.added)]:
-            frame = frame.assign(**dict.fromkeys(self.added, ""))
+        missing = self.columns[len(frame.columns) :]
+        if set(missing) <= set(self.added):
+            frame = frame.assign(**dict.fromkeys(missing, ""))
         if tuple(frame.columns) != self.columns:
             raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
         for name in self.numbers:

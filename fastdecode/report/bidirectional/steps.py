@@ -25,7 +25,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     lines = []
     for dataset in evidence.parts:
         for document in documents(evidence, dataset, "steps")[:1]:
-            same = origin(document)
+            same = origin(document, document["line"])
             for place, token in enumerate(document["source"], 1):
                 lines.append({**same, "series": SOURCE, "x": place, "y": 0, "label": token})
             behind = len(document["translation"]) + 1

@@ -51,7 +51,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     for vertex, here in enumerate(sentence["vertices"], 1)
                     if here["passing"] >= PASSED
                 }
-                same = {**origin(document), "panel": str(n)}
+                same = {**origin(document, sentence["line"]), "panel": str(n)}
                 lines += [{**same, **p} for p in sentence_points(sentence) if _is_shown(p, kept)]
                 for other in nat:
                     (written,) = (
@@ -59,9 +59,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
                         for point in slot_points(other["sentences"][n - 1])
                         if point["series"] == "written"
                     )
-                    lines.append(
-                        {**origin(other), "panel": str(n), "series": NAT, "label": written}
-                    )
+                    nats = origin(other, sentence["line"])
+                    lines.append({**nats, "panel": str(n), "series": NAT, "label": written})
     return POINTS.frame(lines)
 
 

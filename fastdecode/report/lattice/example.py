@@ -19,7 +19,7 @@ SIZES = {8: 8.0, 99: 7.0}  # points of words, by the number of slots at most
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
-    """Return words, edges and the selected path of the longest lattice of each dataset.
+    """Return words, edges and the selected path of the first lattice of each dataset.
 
     Series `word`: x is the slot and the panel the row, both from 1, y nats behind the best path.
     Series `edge`: x is its first slot, `label` the rows that it joins.
@@ -27,8 +27,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
     lines: list[dict[str, object]] = []
     for dataset in evidence.parts:
         for document in documents(evidence, dataset, "lattices")[:1]:
-            same = origin(document)
-            sentence = max(document["sentences"], key=lambda found: len(found["slots"]))
+            sentence = document["sentences"][0]
+            same = origin(document, sentence["line"])
             for series in (SOURCE, REFERENCE):
                 lines.append({**same, "series": series, "label": " ".join(sentence[series])})
             for slot, words in enumerate(sentence["slots"], 1):

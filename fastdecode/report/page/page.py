@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -10,9 +11,10 @@ from markupsafe import Markup
 
 from fastdecode.config.papers import Artifact
 from fastdecode.config.rows import UNTRAINED
+from fastdecode.report.artifacts.points import Line
 from fastdecode.report.claims.printed import CAPTION, read_verdicts
 from fastdecode.report.page import chart, sections
-from fastdecode.report.page.sections import Grid
+from fastdecode.report.page.sections import Grid, Shown
 from fastdecode.report.speed import read_speed
 from fastdecode.report.tables import plainest_speeds, systems_table
 from fastdecode.report.tidy import read_tidy
@@ -42,6 +44,8 @@ class Report:
     papers: Sequence[PaperOf] = ()
     speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed
     sentences: Sequence[str] = ()  # names of CSV files of fastdecode.report.page.sentences
+    languages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of the source and of the target, for every dataset with sentences, as HTML names them."""
     figures: Mapping[str, str] = field(default_factory=dict)  # name of an SVG → what it shows
     files: Sequence[str] = ()  # further ones that are linked
 
@@ -50,6 +54,12 @@ def page(report: Report) -> str:
     """Return the page as HTML. Raises UserError where a file is missing."""
     tidy = read_tidy(report.folder / "measurements.csv")
     papers = [_paper(paper, report.folder) for paper in report.papers]
+    drawings: dict[Line, list[tuple[str, Shown]]] = {}  # with the paper they are of
+    for one in papers:
+        for shown in one["artifacts"]:
+            if shown.line:
+                drawings.setdefault(shown.line, []).append((one["paper"].key, shown))
+    examples = [one for name in report.sentences for one in _sentences(report, name, drawings)]
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -72,7 +82,8 @@ def page(report: Report) -> str:
         ],
         papers=papers,
         claims_caption=CAPTION,
-        sentences=[example for name in report.sentences for example in _sentences(report, name)],
+        sentences=examples,
+        anchors={example["line"]: example["anchor"] for example in examples},
     )
 
 
@@ -115,7 +126,7 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
     return found
 
 
-def _paper(paper: PaperOf, folder: Path) -> dict[str, object]:
+def _paper(paper: PaperOf, folder: Path) -> dict[str, Any]:
     file = folder / f"claims.{paper.key}.csv"
     said = sections.claims(read_verdicts(file)) if file.is_file() else []
     return {
@@ -129,17 +140,21 @@ def _paper(paper: PaperOf, folder: Path) -> dict[str, object]:
     }
 
 
-def _sentences(report: Report, name: str) -> list[dict[str, object]]:
-    """Return the examples of a dataset: source, reference, and what every decoder wrote."""
+def _sentences(
+    report: Report, name: str, drawings: Mapping[Line, Sequence[tuple[str, Shown]]]
+) -> list[dict[str, Any]]:
+    """Return the examples of a dataset: source, reference, what every decoder wrote, drawings."""
     frame = pd.read_csv(report.folder / name, dtype=str, keep_default_na=False)
     examples = []
-    for (dataset, split, line), group in frame.groupby(["dataset", "split", "line"], sort=False):
-        first = group.iloc[0]
-        written = [(row["what"], row["text"]) for row in group.to_dict("records")]
+    for (dataset, split, number), group in frame.groupby(["dataset", "split", "line"], sort=False):
+        line, first = (str(dataset), str(split), str(number)), group.iloc[0]
         examples.append(
             {
-                **{"dataset": dataset, "split": split, "line": line, "written": written},
+                **{"line": line, "anchor": ".".join(("sentences", *line))},
                 **{"source": first["source"], "reference": first["reference"]},
+                "written": [(row["what"], row["text"]) for row in group.to_dict("records")],
+                "languages": report.languages[first["dataset"]],
+                "drawings": drawings.get(line, []),
             }
         )
     return examples

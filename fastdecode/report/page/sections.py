@@ -11,7 +11,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import SETTINGS, tabulate
-from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import judgements, numbers, where
 
@@ -50,6 +50,7 @@ class Shown:
     grid: Grid | None
     caption: str  # of a table: how ours was measured
     picture: str  # data URI of a figure
+    line: Line | None  # of a figure: the line that it is a drawing of
     provenance: tuple[tuple[str, str], ...]  # empty: nothing of it was run
     files: tuple[tuple[str, str], ...]  # kind, path beside the page
 
@@ -88,6 +89,7 @@ def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
         grid=grid(table.frame, artifact.title) if table else None,
         caption=table.caption if table else "",
         picture="" if table else picture(folder / f"{name}.svg"),
+        line=None if table else line_of(frame),
         provenance=provenance(artifact, frame),
         files=tuple(
             (NAMES.get(kind, kind.upper()), f"{name}.{kind}")

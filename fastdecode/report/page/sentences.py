@@ -1,6 +1,6 @@
 """The same source lines through all decoders, as examples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -16,12 +16,13 @@ def examples(
     split: str,
     translations: Mapping[str, Path],
     references: Sequence[str],
+    drawn: Collection[int] = (),
 ) -> pd.DataFrame:
     """Return a line for each example and decoder: what it wrote.
 
     `translations` are files by target/system/decoder, all of one split. Chosen are lines of which
     decoders write different things, spread evenly over the lengths of their references: no choice
-    looks at which of them is good.
+    looks at which of them is good. The lines `drawn`, numbered from 1, are there in any case.
 
     Raises UserError where files are of different lines.
     """
@@ -40,17 +41,24 @@ def examples(
                 **{"source": sources[line], "reference": references[line]},
                 "text": written[line],
             }
-            for line in chosen(list(texts.values()), references)
+            for line in chosen(list(texts.values()), references, [line - 1 for line in drawn])
             for what, written in texts.items()
         ],
         columns=["dataset", "split", "line", "what", "source", "reference", "text"],
     )
 
 
-def chosen(texts: Sequence[Sequence[str]], references: Sequence[str]) -> list[int]:
-    """Return the numbers of the lines that are shown, the shortest first."""
+def chosen(
+    texts: Sequence[Sequence[str]], references: Sequence[str], drawn: Collection[int] = ()
+) -> list[int]:
+    """Return the numbers of the lines that are shown, with those `drawn`, the shortest first."""
+
+    def length(line: int) -> tuple[int, int]:
+        return len(references[line].split()), line
+
     lines = range(len(references))
     differing = [line for line in lines if len({written[line] for written in texts}) > 1]
-    order = sorted(differing or lines, key=lambda line: (len(references[line].split()), line))
+    order = sorted(differing or lines, key=length)
     count = min(EXAMPLES, len(order))
-    return [order[(2 * number + 1) * len(order) // (2 * count)] for number in range(count)]
+    spread = {order[(2 * number + 1) * len(order) // (2 * count)] for number in range(count)}
+    return sorted({*spread, *drawn}, key=length)

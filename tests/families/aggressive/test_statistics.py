@@ -87,8 +87,8 @@ def test_candidates_are_those_of_the_naive_twin(pair: System, ragged: list[list[
 
 
 def test_lines_that_show_most_come_first(pair: System, ragged: list[list[str]]) -> None:
-    found = traces(pair, Split([[], *ragged], {}))
-    assert found["settings"] == SETTINGS
+    found = traces(pair, Split([[], *ragged], {"real": [[]] * (len(ragged) + 1)}))
+    assert found["settings"] == SETTINGS and found["drawn"] is None
     assert len(found["lines"]) == KEPT
     for line in found["lines"]:
         assert line["source"] == [[], *ragged][line["line"]]
@@ -97,8 +97,24 @@ def test_lines_that_show_most_come_first(pair: System, ragged: list[list[str]]) 
     assert order == sorted(order)
 
 
+def test_the_line_that_others_draw_is_traced_too(pair: System, ragged: list[list[str]]) -> None:
+    sources = ragged * 3  # more than are kept
+    order = [line["line"] for line in traces(pair, _split(sources, drawn=None))["lines"]]
+    last = next(number for number in range(len(sources)) if number not in order)
+    found = traces(pair, _split(sources, drawn=last))
+    assert found["drawn"] == last
+    assert [line["line"] for line in found["lines"]] == [*order, last]
+    assert traces(pair, _split(sources, drawn=order[0]))["lines"] == found["lines"][:-1]
+
+
+def _split(sources: list[list[str]], drawn: int | None) -> Split:
+    """A split of which no line but one is short on both sides."""
+    targets = [["w1"] * (5 if number == drawn else 1) for number in range(len(sources))]
+    return Split(sources, {"real": targets})
+
+
 def test_a_trace_needs_lines_and_a_verifier(pair: System) -> None:
     with pytest.raises(UserError, match="no line of the split has words"):
-        traces(pair, Split([[]], {}))
+        traces(pair, Split([[]], {"real": [[]]}))
     with pytest.raises(UserError, match="a trace is of a drafter with its verifier"):
-        traces(replace(pair, companions={}), Split([["w1"]], {}))
+        traces(replace(pair, companions={}), Split([["w1"]], {"real": [["w1"]]}))

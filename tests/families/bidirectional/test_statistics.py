@@ -84,9 +84,25 @@ def test_steps_are_those_of_the_greedy_translation(
     monkeypatch.setattr(statistics_module, "SHORTEST", 3)
     monkeypatch.setattr(statistics_module, "LONGEST", 40)  # a random model knows no end
     system = untrained()
-    found = steps(system, Split(ragged, {}))
+    found = steps(system, Split(ragged, {"real": [[]] * len(ragged)}))
+    assert found["line"] == 0  # none is drawn by others
     (right,) = system.decoder("bidirectional", {"beam": 1}, " ".join)([ragged[found["line"]]])
     assert found["translation"] == right.tokens
     assert len(found["steps"]) == right.passes
     with pytest.raises(UserError, match="nothing to show step by step"):
-        steps(system, Split([[]], {}))
+        steps(system, Split([[]], {"real": [[]]}))
+
+
+def test_steps_are_of_the_line_that_others_draw(
+    ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics_module, "SHORTEST", 0)
+    monkeypatch.setattr(statistics_module, "LONGEST", 40)
+    decoder = untrained().decoder("bidirectional", {"beam": 1}, " ".join)
+    lengths = {len(decoder([line])[0].tokens): line for line in ragged if len(line) >= 4}
+    (first, one), (_, other) = sorted(lengths.items())[:2]
+    split = Split([one, other[:8]], {"real": [["w2"], ["w2"] * 5]})
+    assert split.drawn == 1
+    assert steps(untrained(), split)["line"] == 1
+    monkeypatch.setattr(statistics_module, "LONGEST", first)  # that one's translation is too long
+    assert steps(untrained(), split)["line"] == 0

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.errors import UserError
+from fastdecode.report.artifacts.points import POINTS, line_of
 from fastdecode.report.artifacts.sheet import Sheet
 
 SHEET = Sheet(("name", "value"), ("value",))
@@ -25,9 +26,24 @@ def test_a_file_of_before_a_column_was_added(tmp_path: Path) -> None:
     SHEET.write(path, SHEET.frame([{"name": "a", "value": 1}]))
     later = Sheet(("name", "value", "marks"), ("value",), added=("marks",))
     assert later.read(path).to_dict("records") == [{"name": "a", "value": 1.0, "marks": ""}]
+    last = Sheet(("name", "value", "marks", "line"), ("value",), added=("marks", "line"))
+    assert last.read(path)["line"].tolist() == [""]
+    later.write(path, later.frame([{"name": "a", "marks": "†"}]))
+    assert last.read(path)[["marks", "line"]].to_numpy().tolist() == [["†", ""]]
     path.write_text("name\nx\n")
     with pytest.raises(UserError, match="its columns are not name, value, marks"):
         later.read(path)
+    path.write_text("name,value,other\nx,1,y\n")
+    with pytest.raises(UserError, match="its columns are not name, value, marks, line"):
+        last.read(path)
+
+
+def test_the_line_that_a_figure_is_of() -> None:
+    place = {"dataset": "toy", "split": "test"}
+    drawing = [{**place, "line": "3"}, {**place, "line": "3"}, {**place, "source": "published"}]
+    assert line_of(POINTS.frame(drawing)) == ("toy", "test", "3")
+    assert line_of(POINTS.frame([*drawing, {**place, "line": "4"}])) is None  # of several
+    assert line_of(POINTS.frame([{**place, "x": 1.0}])) is None
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
-from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.points import POINTS, line_of
 from tests.report.conftest import assert_legible
 
 ARTIFACT = Artifact(
@@ -23,6 +23,7 @@ def test_tokens_stand_at_their_places_in_the_step_that_wrote_them(
 ) -> None:
     document = {
         **{"provenance": {**origin, "statistic": "steps"}, "source": ["der", "Hund", "."]},
+        "line": 3,
         **{"translation": ["the", "dog", "."], "passes": 2},
         "steps": [[["the", 0], [".", 2]], [["dog", 1], ["</s>", None]]],
     }
@@ -30,6 +31,7 @@ def test_tokens_stand_at_their_places_in_the_step_that_wrote_them(
     parts = {"toy": Part("valid", "test", {})}
     make(Evidence(ARTIFACT, pd.DataFrame(), parts, [document]), csv)
     found = POINTS.read(csv)
+    assert line_of(found) == ("toy", "valid", "4")
     written = found[found["series"] == "written"]
     assert written[["x", "y", "label"]].to_numpy().tolist() == [
         [1, 1, "the"],
@@ -51,7 +53,7 @@ def test_long_neighbours_do_not_touch(
     ends = [("</s>", None), ("</s>", None)]
     document = {
         "provenance": {**origin, "statistic": "steps"},
-        "source": ["x"],
+        **{"line": 0, "source": ["x"]},
         "translation": tokens,
     }
     document["steps"] = [*pairs, ends]

@@ -92,6 +92,7 @@ def test_graphs_without_what_is_hardly_passed(
 ) -> None:
     rows = {"first": {"sentence": 1}}
     points, figure = drawn("dag.graph", [graphs, slots], rows=rows, labels={"sentence": "s"})
+    assert set(points["line"]) == {"4"}  # of the plain NAT, too
     assert 8 not in points.loc[points["series"] == "passing", "x"].tolist()
     assert series(points, "links of 5") == [[7, 0.7, ""]]  # the other one leads to vertex 8
     assert not len(points[points["series"] == "links of 8"])

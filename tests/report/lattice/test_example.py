@@ -7,18 +7,18 @@ from matplotlib.figure import Figure
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
-from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.points import POINTS, line_of
 from tests.report.conftest import assert_legible
 
 ARTIFACT = Artifact(
     title="a lattice", kind="figure", function="lattice.example", axes={"x": "slot", "y": "words"}
 )
-SHORT = {
-    **{"source": ["ja"], "reference": ["yes"], "selected": ["yes"]},
+SECOND = {
+    **{"line": 5, "source": ["ja"], "reference": ["yes"], "selected": ["yes"]},
     **{"slots": [[["yes", 0.0]]], "edges": []},
 }
-LONG = {
-    **{"source": ["der", "Hund", "."], "reference": ["the", "dog", "."]},
+FIRST = {
+    **{"line": 3, "source": ["der", "Hund", "."], "reference": ["the", "dog", "."]},
     "selected": ["the", "dog", "."],
     "slots": [
         [["the", 0.0], ["a", 1.25]],
@@ -29,16 +29,17 @@ LONG = {
 }
 
 
-def test_the_longest_lattice_is_drawn_with_its_path(
+def test_the_first_lattice_is_drawn_with_its_path(
     origin: dict[str, Any], tmp_path: Path, saved: list[Figure]
 ) -> None:
     document = {
         "provenance": {**origin, "statistic": "lattices"},
-        "sentences": [SHORT, LONG],
+        "sentences": [FIRST, SECOND],
     }
     csv = tmp_path / "x.csv"
     make(Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, [document]), csv)
     found = POINTS.read(csv)
+    assert line_of(found) == ("toy", "valid", "4")
     words = found[found["series"] == "word"]
     assert words[["x", "panel", "y", "label"]].to_numpy().tolist() == [
         [1, "1", 0, "the"],

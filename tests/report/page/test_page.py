@@ -1,3 +1,4 @@
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import make
+from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import verdicts, write_verdicts
@@ -40,6 +42,7 @@ ARTIFACT = check(
     },
     "mine",
 )
+DRAWING = Artifact(title="a sentence", kind="figure", function="x.y", shows="one", statistics={})
 CLAIMS = {
     "order": {
         **{"statement": "A & B is better", "artifacts": ["table1"]},
@@ -79,11 +82,23 @@ def report(folder: Path) -> Report:
     write_verdicts(folder / "claims.mine.csv", frame)
     (folder / "claims.mine.md").touch()
     (folder / "curve.svg").write_text("<svg/>")
-    paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, {"table1": ARTIFACT})
+    drawing = {**{"dataset": "toy", "split": "test", "line": "2"}, "source": "ours", "commit": "c"}
+    POINTS.write(folder / "mine.figure1.csv", POINTS.frame([drawing]))
+    POINTS.write(folder / "mine.figure2.csv", POINTS.frame([drawing | {"line": "3"}]))
+    for name in ("figure1", "figure2"):
+        (folder / f"mine.{name}.svg").write_text(f"<svg><!--{name}--></svg>")
+    lines = [("1", "kurz", "short"), ("2", "ein Hund", "a dog")]
+    columns = ["dataset", "split", "line", "what", "source", "reference", "text"]
+    written = [("toy", "test", *line, f"{line[2]}!") for line in lines]
+    sentences = [(*row[:3], SLOW, *row[3:]) for row in written]
+    pd.DataFrame(sentences, columns=columns).to_csv(folder / "sentences.csv", index=False)
+    artifacts = {"table1": ARTIFACT, "figure1": DRAWING, "figure2": DRAWING}
+    paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, artifacts)
     return Report(
         **{"name": "made", "folder": folder, "splits": [("toy", "test")], "denominator": SLOW},
         **{"papers": [paper], "speeds": ["speed.toy.test.S1.csv"]},
         **{"figures": {"curve.svg": "a curve"}, "files": ["measurements.csv"]},
+        **{"sentences": ["sentences.csv"], "languages": {"toy": ("de", "en")}},
     )
 
 
@@ -186,6 +201,30 @@ def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> 
     assert not any("tabindex" in found or "role" in found for found in hits)
 
 
+def test_a_drawing_stands_below_the_translations_of_its_line(written: str) -> None:
+    before, _, after = written.partition('<details id="sentences.toy.test.2" open>')
+    assert '<details id="sentences.toy.test.1">' in before
+    one, two = (b64encode(f"<svg><!--figure{n}--></svg>".encode()).decode() for n in (1, 2))
+    assert one in after and one not in before
+    assert "Figure 1: a sentence, of line 2 of toy, test. Published: one." in after
+    assert '<a href="#mine.figure1">Mine, Figure 1: a sentence</a>' in after
+    assert '<a href="#sentences.toy.test.2">below the translations of its line</a>' in before
+    assert two in before and two not in after  # of a line that is no example
+
+
+def test_without_drawings_the_first_example_is_open(tmp_path: Path) -> None:
+    made = replace(report(tmp_path), papers=[])
+    assert '<details id="sentences.toy.test.1" open>' in page(made)
+    assert '<details id="sentences.toy.test.2">' in page(made)
+
+
+def test_examples_say_their_languages(written: str) -> None:
+    assert '<html lang="en">' in written
+    assert '<summary lang="de">ein Hund</summary>' in written
+    assert written.count('<dd lang="en">a dog') == 2  # the reference, and what was written
+    assert '<dd lang="en">a dog!</dd>' in written
+
+
 def test_a_file_that_is_missing_is_said(tmp_path: Path) -> None:
     made = report(tmp_path)
     (tmp_path / "mine.table1.csv").unlink()
@@ -236,6 +275,8 @@ def test_example_sentences_are_lines_that_differ() -> None:
     assert lines == sorted(lines) and lines[0] < 8 and lines[-1] > 32  # short and long ones
     assert len(chosen([one, one], references)) == EXAMPLES
     assert chosen([["a"]], ["b"]) == [0]
+    extra = next(line for line in range(40) if line not in lines)
+    assert chosen([one, other], references, [extra, lines[1]]) == sorted([*lines, extra])
 
 
 def test_examples_of_files(tmp_path: Path) -> None:
@@ -246,6 +287,7 @@ def test_examples_of_files(tmp_path: Path) -> None:
         write_translations(paths[name], {}, ["ja"], [translation])
     frame = examples("toy", "test", paths, ["yes"])
     assert frame["text"].tolist() == ["yes", "no"]
+    assert examples("toy", "test", paths, ["yes"], {1}).equals(frame)
     assert frame[["line", "source", "reference"]].to_numpy().tolist() == [[1, "ja", "yes"]] * 2
     with pytest.raises(UserError, match="of other lines"):
         examples("toy", "test", paths, ["yes", "no"])
