@@ -44,7 +44,7 @@ def best_hypotheses(
 
     Raises UserError if the search cannot be compiled, and what the language model raises.
     """
-    search = _library().search_beams
+    search = library().search_beams
     pairs = expansions(graph, limits.expansions)
     batch, longest, width = pairs.scores.shape
     sizes = graph.sizes.cpu().numpy().astype(np.int64)
@@ -104,7 +104,7 @@ class _Asked:
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """Return the compiled search. Raises UserError if it cannot be compiled."""
     return ctypes.CDLL(str(compiled(SOURCE, cache_folder())))
 

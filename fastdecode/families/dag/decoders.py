@@ -63,6 +63,8 @@ class GraphDecoder:
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )
         fast = row.engine == "fastdecode"
+        if fast and row.search == "beam":
+            compiled.library()  # says now if it does not compile
         self._beam_search = compiled.beam_search if fast else beam.beam_search
         self._ngrams = _ngrams(system) if row.search == "beam" and row.lm_weight else None
         weights = [
