@@ -5,6 +5,7 @@ decoder can exceed is no floor: so several kernels read, and the best of them co
 those of the one large operand; the vector beside it and the result are left out.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -65,13 +66,18 @@ def bandwidth_of(machine: Path, threads: int, device: str) -> float:
     found = read_json(machine)
     here = describe_cpu() if device == "cpu" else device
     measured = found["provenance"]["device"]
-    if measured != here or str(threads) not in found["bandwidth"]:
+    if _processor(measured) != _processor(here) or str(threads) not in found["bandwidth"]:
         raise UserError(
             f"{machine} is of {measured}, threads {', '.join(found['bandwidth'])}, and this is "
-            f"{here}, threads {threads}: delete it, and it is measured again where decoders are "
-            "timed"
+            f"{here}, threads {threads}: time everything on machines of one kind, and delete that "
+            "file where it is of another"
         )
     return float(found["bandwidth"][str(threads)])
+
+
+def _processor(device: str) -> str:
+    """Return a device without the cores that a process had, which threads say."""
+    return re.sub(r", \d+ cores$", "", device)
 
 
 def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ system is here, too. One number is enough, be it without its times. Rows of a fi
 or curves; a drawing is there or not. The order is that of the papers.
 
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
-where they are about times in the reference tier, which is what the papers timed.
+where they are about times in the reference tier, which is what the papers timed. A claim that was
+judged before its present reading is not among them.
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`make plan RUN=config/runs/dag.yaml`).
@@ -52,7 +53,8 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
         yield _line(name, artifact.title, *(_state(artifact, file, docs) for file in files))
     files = (folder / f"claims.{key}.csv" for folder in kept.values())
     yield _line(
-        "claims", "hold, do not hold, cannot be told", *(_tally(one, docs) for one in files)
+        *("claims", "hold, do not hold, cannot be told"),
+        *(_tally(paper, one, docs) for one in files),
     )
 
 
@@ -72,11 +74,14 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
     return _link("all" if found == whole else f"{found} of {whole}", looks, docs)
 
 
-def _tally(csv: Path, docs: Path) -> str:
+def _tally(paper: Paper, csv: Path, docs: Path) -> str:
     """Return how many claims of a run hold, do not, and cannot be told, linked to the verdicts."""
     if not csv.exists():
         return NOTHING
     frame = read_verdicts(csv)
+    said = {(name, claim.statement, claim.reading) for name, claim in paper.claims.items()}
+    judged = zip(frame["claim"], frame["statement"], frame["reading"], strict=True)
+    frame = frame[[one in said for one in judged]]
     timed = frame.groupby("claim")["tier"].transform(lambda tiers: "reference" in set(tiers))
     plain = frame[~timed | (frame["tier"] == "reference")]
     verdicts = [set(group) for _, group in plain.groupby("claim")["verdict"]]

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -112,8 +113,11 @@ def test_the_bandwidth_is_of_the_machine_that_times(tmp_path: Path) -> None:
     measured = {"bandwidth": {"1": 38.5, "2": 70.0}}
     write_json(path, {"provenance": {"device": describe_cpu()}, **measured})
     assert bandwidth_of(path, 2, "cpu") == 70.0
-    with pytest.raises(UserError, match=r"threads 1, 2, and this is .*threads 4: delete it"):
+    with pytest.raises(UserError, match=r"threads 1, 2, and this is .*threads 4: time"):
         bandwidth_of(path, 4, "cpu")
+    more = re.sub(r"\d+ cores$", "64 cores", describe_cpu())
+    write_json(path, {"provenance": {"device": more}, **measured})
+    assert bandwidth_of(path, 1, "cpu") == 38.5
     write_json(path, {"provenance": {"device": "A100"}, **measured})
     assert bandwidth_of(path, 1, "A100") == 38.5
     with pytest.raises(UserError, match="is of A100"):

@@ -22,6 +22,7 @@ artifacts:
     rows: {a: {ours: raw/a/b}, b: {ours: raw/b/b}, c: {}}
   figure2: {title: a loom, kind: figure, function: x.y}
   table2: {title: numbers, kind: table, function: artifacts.rows, rows: {a: {ours: raw/a/b}}}
+claims:
 """
 VERDICTS = [  # claim, dataset, tier, verdict
     ("first", "toy", "reference", "holds"),
@@ -32,14 +33,18 @@ VERDICTS = [  # claim, dataset, tier, verdict
     ("fifth", "", "", "cannot be told"),
     ("sixth", "toy", "", "holds"),
     ("sixth", "news", "", "does not hold"),
+    ("seventh", "toy", "", "holds"),
 ]
+READ = "  {}: {{artifacts: [table1], statement: {}, reading: {}, unchecked: never}}\n"
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> str:
     (tmp_path / "config/papers").mkdir(parents=True)
     for paper in PAPERS:
-        (tmp_path / f"config/papers/{paper}.yaml").write_text(PAPER)
+        readings = {name: "otherwise" if name == "seventh" else "so" for name, *_ in VERDICTS}
+        claims = "".join(READ.format(name, f"the {name}", how) for name, how in readings.items())
+        (tmp_path / f"config/papers/{paper}.yaml").write_text(PAPER + claims)
     kept = tmp_path / "docs/measurements/dag/toy"
     kept.mkdir(parents=True)
     for name, rows in (("table1", "a"), ("table2", "a")):
@@ -51,7 +56,10 @@ def page(tmp_path: Path) -> str:
         POINTS.write(kept / f"dag.{name}.csv", POINTS.frame([{"source": source, "x": 1, "y": 2}]))
     keys = ("claim", "dataset", "tier", "verdict")
     lines = [
-        dict.fromkeys(COLUMNS, "") | dict(zip(keys, verdict, strict=True)) for verdict in VERDICTS
+        dict.fromkeys(COLUMNS, "")
+        | {"statement": f"the {verdict[0]}", "reading": "so"}
+        | dict(zip(keys, verdict, strict=True))
+        for verdict in VERDICTS
     ]
     text = [",".join(COLUMNS), *(",".join(line.values()) for line in lines)]
     (kept / "claims.dag.csv").write_text("\n".join(text) + "\n")
@@ -71,7 +79,7 @@ def test_published_numbers_alone_are_nothing(page: str) -> None:
     assert "| figure2 | a loom | – |" in page
 
 
-def test_claims_are_tallied_in_the_tier_that_the_papers_timed(page: str) -> None:
+def test_claims_are_tallied_as_they_are_read_and_in_the_tier_that_was_timed(page: str) -> None:
     said = "| claims | hold, do not hold, cannot be told |"
     assert f"{said} [3, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -83,14 +84,18 @@ public:
         const std::size_t known = gained_.size(), fresh = tokens_.size() - known;
         if (!fresh) return true;
         gained_.resize(tokens_.size());
-        after_.resize(tokens_.size());
-        return !ask_(fresh, &states_[known], &tokens_[known], &gained_[known], &after_[known]);
+        after_.resize(tokens_.size(), UNKNOWN);
+        if (ask_(fresh, &states_[known], &tokens_[known], &gained_[known], &after_[known]))
+            return false;
+        // Python may have been interrupted before it could say so.
+        return std::find(after_.begin() + known, after_.end(), UNKNOWN) == after_.end();
     }
 
     double gained(Number place) const { return gained_[place]; }
     Number after(Number place) const { return after_[place]; }
 
 private:
+    static constexpr Number UNKNOWN = -1;
     const Number words_;
     const Ask ask_;
     Table table_;
@@ -257,12 +262,12 @@ private:
 
 // Search the graphs of `batch` sentences, padded to (longest, width). `found` translations of each
 // are wanted: `tokens` (batch, found, longest) and `lengths`, `scores` (batch, found); a length of
-// -1 is none. Returns 0, or 1 if the language model failed.
+// -1 is none. Returns 0, 1 if the language model failed, or 2 if memory did not suffice.
 extern "C" int search_beams(Number batch, Number longest, Number width, const Number* sizes,
                             const Number* vertices, const Number* words, const double* weights,
                             const double* starts, const double* units, Number vocabulary,
                             Number beams, Number per_length, double alpha, double gamma, Ask ask,
-                            Number found, Number* tokens, Number* lengths, double* scores) {
+                            Number found, Number* tokens, Number* lengths, double* scores) try {
     const Limits limits{beams, per_length, alpha, gamma};
     Answers answers(vocabulary, ask);
     for (Number b = 0; b < batch; ++b) {
@@ -278,4 +283,6 @@ extern "C" int search_beams(Number batch, Number longest, Number width, const Nu
         }
     }
     return 0;
+} catch (const std::bad_alloc&) {  // no exception may leave C++
+    return 2;
 }

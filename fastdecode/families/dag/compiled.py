@@ -6,6 +6,7 @@ the installation needs, into the user's cache; the name of the library knows its
 
 import ctypes
 import os
+import platform
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -23,8 +24,13 @@ from fastdecode.families.dag.beam import LanguageModel, Limits, expansions
 from fastdecode.families.dag.graph import Found, Graph
 
 SOURCE = Path(__file__).with_name("beam.cpp")
-# Without -march: a cluster's nodes share the cache. Without contraction, that rounds otherwise.
-FLAGS = ("-O3", "-std=c++17", "-shared", "-fPIC", "-ffp-contract=off")
+# A cluster's nodes share the cache: so without -march and without their own libraries. Without
+# contraction, that rounds otherwise.
+FLAGS = (
+    *("-O3", "-std=c++17", "-shared", "-fPIC", "-ffp-contract=off"),
+    *("-static-libstdc++", "-static-libgcc"),
+)
+NO_MEMORY = 2  # what search_beams returns
 _Numbers, _Doubles = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, _Numbers, _Numbers, _Doubles, _Numbers)
 
@@ -44,28 +50,33 @@ def best_hypotheses(
 
     Raises UserError if the search cannot be compiled, and what the language model raises.
     """
-    search = library().search_beams
+    if not len(graph.sizes):
+        return []
     pairs = expansions(graph, limits.expansions)
     batch, longest, width = pairs.scores.shape
-    sizes = graph.sizes.cpu().numpy().astype(np.int64)
-    starts = graph.scores[:, 0, 0].double().cpu().numpy()
+    sizes = _array(graph.sizes.cpu().numpy(), np.int64)
+    vertices, words = _array(pairs.vertices, np.int64), _array(pairs.words, np.int64)
+    starts = _array(graph.scores[:, 0, 0].double().cpu().numpy(), np.float64)
     units = np.array([_unit(s[: size - 1, 0]) for s, size in zip(pairs.scores, sizes, strict=True)])
-    weights = np.exp(pairs.scores - units[:, None, None])
+    weights = _array(np.exp(pairs.scores - units[:, None, None]), np.float64)
+    _check_links(vertices, weights, sizes)
     tokens = np.empty((batch, count, longest), np.int64)
     lengths, scores = np.empty((batch, count), np.int64), np.empty((batch, count))
     asked = _Asked(model) if model else None
-    failed = search(
+    failed = library().search_beams(
         *map(ctypes.c_int64, (batch, longest, width)),
-        *map(_pointer, (sizes, pairs.vertices, pairs.words, weights, starts, units)),
-        ctypes.c_int64(int(pairs.words.max()) + 1),
+        *map(_pointer, (sizes, vertices, words, weights, starts, units)),
+        ctypes.c_int64(int(words.max()) + 1),
         *map(ctypes.c_int64, (limits.beams, limits.per_length)),
         *map(ctypes.c_double, (limits.alpha, limits.gamma)),
         asked.call if asked else Ask(),
         ctypes.c_int64(count),
         *map(_pointer, (tokens, lengths, scores)),
     )
-    if failed and asked and asked.error:
-        raise asked.error
+    if failed == NO_MEMORY:
+        raise MemoryError
+    if failed:  # without an error of its own the model was interrupted before it could catch that
+        raise (asked and asked.error) or KeyboardInterrupt
     return [
         [(tokens[b, i, :n].tolist(), float(scores[b, i])) for i, n in enumerate(ns) if n >= 0]
         for b, ns in enumerate(lengths.tolist())
@@ -76,8 +87,19 @@ def _unit(best: NDArray[Any]) -> float:
     return float(best[best > -inf].mean())
 
 
+def _check_links(vertices: NDArray[Any], weights: NDArray[Any], sizes: NDArray[Any]) -> None:
+    """C++ does not look: raise IndexError for a link that goes back or leaves the graph."""
+    here = np.arange(vertices.shape[1])[None, :, None]
+    wrong = (weights > 0) & ((vertices <= here) | (vertices >= sizes[:, None, None]))
+    if wrong.any():
+        raise IndexError("a link leads back, or out of the graph")
+
+
+def _array(array: NDArray[Any], kind: Any) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=kind)
+
+
 def _pointer(array: NDArray[Any]) -> ctypes.c_void_p:
-    assert array.flags.c_contiguous
     return ctypes.c_void_p(array.ctypes.data)
 
 
@@ -97,7 +119,7 @@ class _Asked:
                 after[i] = self._numbers.setdefault(state, len(self._states))
                 if after[i] == len(self._states):
                     self._states.append(state)
-        except BaseException as error:  # KeyboardInterrupt, too
+        except BaseException as error:
             self.error = error
             return 1
         return 0
@@ -105,8 +127,12 @@ class _Asked:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Return the compiled search. Raises UserError if it cannot be compiled."""
-    return ctypes.CDLL(str(compiled(SOURCE, cache_folder())))
+    """Return the compiled search. Raises UserError if it cannot be compiled, or not loaded."""
+    path = build(SOURCE, cache_folder())
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise UserError(f"{path}: {error}: delete it, and it is compiled again") from None
 
 
 def cache_folder() -> Path:
@@ -114,12 +140,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fastdecode"
 
 
-def compiled(source: Path, folder: Path, run: Callable[..., Any] = subprocess.run) -> Path:
+def build(source: Path, folder: Path, run: Callable[..., Any] = subprocess.run) -> Path:
     """Return the library made of `source`, in `folder`; compile it if it is not there.
 
     Raises UserError if that fails.
     """
-    key = sha256(" ".join(FLAGS).encode() + source.read_bytes()).hexdigest()[:16]
+    words = " ".join((*FLAGS, platform.machine()))
+    key = sha256(words.encode() + source.read_bytes()).hexdigest()[:16]
     library = folder / f"{source.stem}-{key}.so"
     if library.exists():
         return library
@@ -128,8 +155,8 @@ def compiled(source: Path, folder: Path, run: Callable[..., Any] = subprocess.ru
         # Several jobs may come first at once: each compiles aside, and the last one's stays.
         with tempfile.TemporaryDirectory(dir=folder) as aside:
             made = Path(aside) / library.name
-            words = [os.environ.get("CXX", "g++"), *FLAGS, str(source), "-o", str(made)]
-            run(words, check=True, capture_output=True, text=True)
+            command = [os.environ.get("CXX", "g++"), *FLAGS, str(source), "-o", str(made)]
+            run(command, check=True, capture_output=True, text=True)
             made.replace(library)
     except OSError as error:
         raise UserError(f"{source.name} cannot be compiled into {folder}: {error}") from None

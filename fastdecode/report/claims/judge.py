@@ -19,6 +19,8 @@ from fastdecode.report.claims.evidence import (
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 LEVEL = 0.95  # of intervals
+NO_INTERVAL = "no interval is known"
+TOO_FEW = "too few repeats or lines for an interval"
 Look = Callable[[str], Estimate]
 
 
@@ -269,9 +271,9 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
         low, high = np.quantile(made.drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
-        why = "too few repeats or lines for an interval"
+        why = TOO_FEW
     if made.bare:
-        why = "no interval is known"
+        why = NO_INTERVAL
     elif bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:
@@ -295,9 +297,16 @@ def _same(text: str, made: Estimate) -> Finding:
     """Say whether a difference is zero, with every resample, too."""
     if made.missing:
         return _unmeasured(text, made)
-    zero = made.value == 0 and (made.drawn is None or not made.drawn.any())
-    verdict = HOLDS if zero else FAILS
-    return Finding(text, verdict, made.value, above=0, below=0, cells=made.cells)
+    verdict, why = HOLDS, ""
+    if made.value != 0:
+        verdict = FAILS
+    elif made.bare:
+        verdict, why = UNKNOWN, NO_INTERVAL
+    elif made.drawn is not None and np.isnan(made.drawn).any():
+        verdict, why = UNKNOWN, TOO_FEW
+    elif made.drawn is not None and made.drawn.any():
+        verdict = FAILS
+    return Finding(text, verdict, made.value, above=0, below=0, cells=made.cells, why=why)
 
 
 def _unmeasured(text: str, made: Estimate) -> Finding:

@@ -1,5 +1,6 @@
 """The beam search in C++ against its twin on arrays, and how it is compiled."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
-from fastdecode.families.dag import beam
+from fastdecode.families.dag import beam, compiled
 from fastdecode.families.dag.beam import Limits
 from fastdecode.families.dag.compiled import (
     SOURCE,
     beam_search,
     best_hypotheses,
+    build,
     cache_folder,
-    compiled,
 )
 from tests.families.dag.conftest import random_graph
 from tests.families.dag.test_beam import Bigrams
@@ -63,8 +64,34 @@ def test_an_error_of_the_language_model_is_raised() -> None:
         beam_search(graph, Limits(gamma=0.1), Broken())
 
 
-def test_what_waits_on_another_device_or_is_cut_out_is_read_too() -> None:
-    """Tensors of a graph need not be contiguous."""
+def test_an_interrupted_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may come before the callback's first line: ctypes then returns 0."""
+
+    class Interrupted(compiled._Asked):
+        def __init__(self, model: Any):
+            super().__init__(model)
+            self.call = compiled.Ask(lambda *_: 0)
+
+    monkeypatch.setattr(compiled, "_Asked", Interrupted)
+    graph, _ = random_graph(3, [6], words=2)
+    with pytest.raises(KeyboardInterrupt):
+        compiled.beam_search(graph, Limits(gamma=0.1), Bigrams())
+
+
+def test_links_that_lead_out_of_the_graph_are_refused() -> None:
+    graph, _ = random_graph(3, [6, 6], words=2)
+    cut = replace(graph, sizes=torch.tensor([6, 4]))
+    with pytest.raises(IndexError, match="out of the graph"):
+        compiled.beam_search(cut, Limits())
+
+
+def test_a_batch_of_nothing_has_nothing() -> None:
+    graph, _ = random_graph(3, [6], words=2)
+    parts = (graph.links, graph.words, graph.scores, graph.sizes)
+    assert compiled.beam_search(beam.Graph(*(part[:0] for part in parts)), Limits()) == []
+
+
+def test_what_lies_otherwise_in_memory_is_read_too() -> None:
     graph, _ = random_graph(11, [9, 6], count=3)
     strided = beam.Graph(
         graph.links.transpose(1, 2).contiguous().transpose(1, 2),
@@ -76,24 +103,34 @@ def test_what_waits_on_another_device_or_is_cut_out_is_read_too() -> None:
 
 
 def test_it_is_compiled_once(tmp_path: Path) -> None:
-    library = compiled(SOURCE, tmp_path / "cache")
+    library = build(SOURCE, tmp_path / "cache")
     assert library.exists() and list(library.parent.iterdir()) == [library]
 
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError
 
-    assert compiled(SOURCE, tmp_path / "cache", never) == library
+    assert build(SOURCE, tmp_path / "cache", never) == library
 
 
 def test_what_does_not_compile_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "wrong.cpp"
     source.write_text("int wrong( {")
     with pytest.raises(UserError, match=r"wrong\.cpp does not compile: .*error"):
-        compiled(source, tmp_path / "cache")
+        build(source, tmp_path / "cache")
     assert not list((tmp_path / "cache").iterdir())
     monkeypatch.setenv("CXX", str(tmp_path / "nothing"))
     with pytest.raises(UserError, match=r"wrong\.cpp cannot be compiled into .*nothing"):
-        compiled(source, tmp_path / "cache")
+        build(source, tmp_path / "cache")
+
+
+def test_a_library_that_does_not_load_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = build(SOURCE, cache_folder())
+    path.write_text("half a libr")
+    with pytest.raises(UserError, match=r"beam-.*\.so: .*delete it"):
+        compiled.library.__wrapped__()
 
 
 def test_the_cache_may_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

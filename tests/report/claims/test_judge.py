@@ -121,7 +121,7 @@ def test_the_interval_of_a_difference_in_bleu_decides(tmp_path: Path) -> None:
     assert one.verdict == UNKNOWN and one.findings[0].low < 0 < one.findings[0].high
     # scores that happen to be equal, of lines that are not
     same = {"table1": cells_of(tmp_path, lines[0], {**lines[2], "value": 30.0})}
-    assert verdict(same, {"equal": ["slow.bleu", "other.bleu"]}) == HOLDS
+    assert verdict(same, {"equal": ["slow.bleu", "other.bleu"]}) == UNKNOWN
     assert verdict(same, {"equal": ["slow.bleu", "other.bleu"]}, resamples=resamples) == FAILS
 
 
@@ -138,6 +138,19 @@ def test_a_score_without_an_interval_cannot_be_told(tmp_path: Path) -> None:
             assert (one.verdict, finding.why) == (UNKNOWN, "no interval is known")
             assert finding.value == 10 and np.isnan(finding.low)
     assert verdict(found, {"value": "quick.passes", "below": 3}) == HOLDS  # no score
+
+
+def test_equal_scores_need_an_interval_too(tmp_path: Path) -> None:
+    lines = [line("slow", "bleu", 40.0), line("quick", "bleu", 40.0)]
+    found = {"table1": cells_of(tmp_path, *lines)}
+    same = {"equal": ["quick.bleu", "slow.bleu"]}
+    drawn = np.full(1000, 40.0)
+    few = np.where(np.arange(1000) < 3, np.nan, drawn)
+    for other, expected in ((drawn, HOLDS), (drawn + 1, FAILS), (few, UNKNOWN), (None, UNKNOWN)):
+        columns = {"raw/quick/beam5": drawn}
+        columns |= {} if other is None else {"raw/slow/beam5": other}
+        scores = Resamples({("toy", "test", "bleu"): pd.DataFrame(columns)})
+        assert judged(found, same, resamples=scores)[0].verdict == expected
 
 
 def samples(folder: Path, name: str, ratio: float, repeats: int = 5) -> Path:

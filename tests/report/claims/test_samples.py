@@ -27,3 +27,8 @@ def test_seeds_are_resampled_as_those_of_translations() -> None:
 
 def test_samples_that_were_measured_without_resamples_have_none() -> None:
     assert sample_scores([document(1)]) == {}
+
+
+def test_a_seed_without_resamples_leaves_the_mean_without() -> None:
+    (found,) = sample_scores([document(1), document(2, resamples={"pairwise": SEEDS[1]})]).values()
+    assert found.empty
