@@ -12,7 +12,10 @@ from fastdecode.report.claims.printed import read_verdicts
 from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
-LEVELS = {"toy": "toy", "drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"}
+LEVELS = {
+    **{"toy": "toy", "seeds": "toy, three seeds", "drafters": "toy, drafters"},
+    **{"multi30k": "Multi30k", "news": "news"},
+}
 NOTHING = "–"
 HEAD = """# What is reproduced
 
