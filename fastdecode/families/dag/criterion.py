@@ -32,7 +32,6 @@ class GraphLossConfig(FairseqDataclass):  # type: ignore[misc]
     glancing: ChoiceEnum(["adaptive", "uniform", "none"]) = field(  # type: ignore[valid-type]
         default="adaptive", metadata={"help": "what of the target the decoder sees"}
     )
-    fix_revealed: bool = field(default=False, metadata={"help": "shown tokens stay in place"})
     divide_by_length: bool = field(default=False, metadata={"help": "a mean over tokens"})
     seed: int = II("common.seed")
 
@@ -58,8 +57,6 @@ class GraphLoss(FairseqCriterion):  # type: ignore[misc]
             ratio = None if uniform else self.task.glancing_ratio(update)
             glance = Glance(targets, lengths, sample["id"], self._cfg.seed, update, ratio)
         tokens, links, sizes = model(inputs["src_tokens"], inputs["src_lengths"], targets, glance)
-        if glance and self._cfg.fix_revealed:
-            tokens = glance.fix(tokens)
         feasible = lengths <= sizes
         if not bool(feasible.all()):
             tokens, links, sizes = tokens[feasible], links[feasible], sizes[feasible]

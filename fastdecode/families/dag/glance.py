@@ -69,9 +69,3 @@ class Glance:
         filled = vertices.clone()
         filled[rows, self.path[rows, places]] = self.targets[rows, places]
         return filled
-
-    def fix(self, tokens: Tensor) -> Tensor:
-        """Return the scores `tokens` (B, M, L) with shown tokens certain where they are shown."""
-        here = torch.arange(tokens.shape[2], device=tokens.device) == self.path[..., None]
-        certain = torch.zeros_like(tokens).masked_fill(~here, float("-inf"))
-        return certain.where(self.shown[..., None], tokens)

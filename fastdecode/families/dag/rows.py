@@ -48,11 +48,6 @@ class System(AnySystem):
         description="adaptive: share of the wrong tokens' number that is shown, falling linearly "
         "from the first to the second over two thirds of the training",
     )
-    fix_revealed: bool = Field(
-        False,
-        description="the loss keeps shown tokens where they are shown (an option of the authors' "
-        "code, off in its recipes for translation)",
-    )
     divide_by_length: bool = Field(
         False, description="divide a sentence's loss by its target's length (the authors' code)"
     )

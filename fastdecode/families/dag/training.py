@@ -27,7 +27,6 @@ def arguments(job: "Job") -> list[str]:
         *("--marginalise", job.options["marginalise"]),
         *("--glancing", job.options["glancing"]),
         *("--glance-from", str(first), "--glance-to", str(last), "--glance-over", str(ANNEALED)),
-        *(["--fix-revealed"] if job.options["fix_revealed"] else []),
         *(["--divide-by-length"] if job.options["divide_by_length"] else []),
         *validation_arguments(job.settings, LOOKAHEAD),
     ]
