@@ -40,9 +40,14 @@ def wanted(root: Path) -> dict[Path, str]:
     for key in PAPERS:
         path = root / f"config/papers/{key}.yaml"
         paper = check(Paper, read_yaml(path), str(path))
-        sections.append(f"## {paper.authors[0].split()[-1]} et al. ({paper.year}): {key}\n")
+        sections.append(f"## {_authors(paper)} ({paper.year}): {key}\n")
         sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
     return {root / "docs/reproduced.md": "\n".join(sections)}
+
+
+def _authors(paper: Paper) -> str:
+    names = [name.split()[-1] for name in paper.authors]
+    return " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
 
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
