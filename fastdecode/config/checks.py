@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Names of folders in results/, which no row may have.
 FOLDERS = {
     *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
-    "shards",
+    *("shards", "tools"),
 }
 KINDS = ("corpora", "datasets", "papers", "runs", "systems")  # folders of definitions
 

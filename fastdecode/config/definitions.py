@@ -22,7 +22,10 @@ class Definitions:
     """
 
     def __init__(self, folders: Sequence[Path]):
-        """Read the rows below `folders`; of two of one name the later folder's wins, key by key."""
+        """Read the rows below `folders`; of two of one name the later folder's wins.
+
+        That is key by key in files of many rows, and whole where a row is a file of its own.
+        """
         self._folders = folders
         self._read_families()
         self.recipes = tuple(self.systems)  # of what is trained

@@ -75,6 +75,23 @@ def check_given(config: "Configuration", where: str) -> None:
         if given.model_file(name, CHECKPOINT) is None:
             raise UserError(f"{where}: given.models: {name}: {path} has no {CHECKPOINT}")
     _check_denominators(config, where)
+    _check_needed(config, where)
+
+
+def _check_needed(config: "Configuration", where: str) -> None:
+    """Check that no training needs a model of which translations alone are given."""
+    given = config.run.given
+    for model in config.models():
+        if str(model.folder) in given.models or not config.at_hand(model):
+            continue
+        distilled = f"{model.dataset}/{model.target}" in given.distilled
+        teachers = [] if distilled else config.teachers(model.dataset, model.target)
+        for other in (*teachers, *config.companions(model).values()):
+            if not config.at_hand(other):
+                raise UserError(
+                    f"{where}: given.translations: {other.folder}: {model.entry} cannot be trained "
+                    "without the model: give it, too, under given.models"
+                )
 
 
 def _check_denominators(config: "Configuration", where: str) -> None:

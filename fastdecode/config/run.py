@@ -44,6 +44,11 @@ class Latency(Row):
             )
         return self
 
+    def of(self, scenario: Scenario) -> dict[str, object]:
+        """Return what decides the timing of one scenario: the settings of others do not."""
+        own = {"S1": {"lines"}, "Smax": {"batches", "batch_lines"}}[scenario]
+        return {"scenarios": (scenario,), **self.model_dump(include={"warmup", "repeats", *own})}
+
 
 class SpeedupOver(Row):
     """The denominator of each tier's speed-ups."""

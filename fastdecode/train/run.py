@@ -28,6 +28,7 @@ from fastdecode.train.curve import curve, parse, write_curve
 from fastdecode.train.worker import die_with_parent
 
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
+UNTOLD = {"average", "gpus", "patience", "select", "threads"}  # settings that are not fairseq's
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
@@ -61,9 +62,10 @@ class Job:
     def key(self) -> str:
         """Return a hash of all that decides the result but the data; it names the work folder.
 
+        A setting that is new to this project leaves it as it is, unless fairseq is told of it.
         Companions are data: another checkpoint of theirs empties the folder.
         """
-        decisive = [*self.arguments(), self.settings.model_dump()]
+        decisive = [*self.arguments(), self.settings.model_dump(include=UNTOLD)]
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
 
 
@@ -112,11 +114,17 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
 
 
 def _empty_for_other_data(work: Path, job: Job) -> None:
-    """Empty the work folder if it was filled from other data or companions than the job's."""
+    """Empty the work folder if it was filled from other data than the job's.
+
+    Companions are data, and what is said of assets: validation, which selects, decodes with them.
+    """
     files = sorted(f for f in job.data.iterdir() if f.suffix in {".bin", ".idx", ".txt"})
     digest = hashlib.sha256()
     for file in (*files, *(path for _, path in sorted(job.companions.items()))):
         digest.update(file.read_bytes())
+    for file in sorted(job.assets.glob("*.json")) if job.assets else []:
+        said = {key: value for key, value in read_json(file).items() if key != "provenance"}
+        digest.update(json.dumps(said, sort_keys=True).encode())
     stamp = work / "data.sha256"
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
         return

@@ -169,3 +169,13 @@ def test_what_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"{tmp_path}/x.yaml: no such file"):
         read_yaml(tmp_path / "x.yaml")
+
+
+def test_the_timing_of_a_scenario_is_decided_by_its_own_settings() -> None:
+    whole = check(Latency, {"lines": 3, "batches": [2], "batch_lines": 4, "repeats": 6}, "x.yaml")
+    for scenario, rest in (("S1", {"lines": 3}), ("Smax", {"batches": (2,), "batch_lines": 4})):
+        own = whole.of(scenario)
+        assert own == {"scenarios": (scenario,), "warmup": 20, "repeats": 6, **rest}
+        assert check(Latency, own, "x.yaml").of(scenario) == own
+    few = {"scenarios": ["S1"], "batch_lines": 8, "batches": [32]}
+    assert check(Latency, few, "x.yaml").of("S1")["lines"] == 30

@@ -37,6 +37,16 @@ def test_faults(
     assert message in fault(folder, given=given)
 
 
+def test_what_others_learn_from_is_more_than_its_translations(folder: Path, tmp_path: Path) -> None:
+    own = {"speedup_over": {"reference": "teacher/student/beam5"}}
+    given: dict[str, dict[str, str]] = {"translations": {TEACHER: str(tmp_path)}}
+    message = f"given.translations: {TEACHER}: teacher/student cannot be trained without the model"
+    assert message in fault(folder, given=given, **own)
+    (tmp_path / "text.gz").touch()
+    distilled = {"distilled": {"talks.8k/teacher": str(tmp_path / "text.gz")}}
+    assert read(folder, given=given | distilled, **own).run.given.distilled
+
+
 def test_a_folder_or_a_checkpoint_alone(folder: Path, tmp_path: Path) -> None:
     alone, whole = tmp_path / "a.pt", tmp_path / "whole"
     whole.mkdir()

@@ -1,5 +1,6 @@
 """A training that was killed, or stopped, and the folder that it goes on from."""
 
+import json
 import os
 import shutil
 import signal
@@ -130,6 +131,24 @@ def test_other_companions_empty_the_folder_too(
         lines.append((work_folder(job, tmp_path) / "train.log").read_text().splitlines())
     assert lines[0] == [f'{{"verifier": "{verifier}"}}']  # as fairseq gets it
     assert list(map(len, lines)) == [1, 2, 1]
+
+
+def test_other_assets_empty_the_folder_too(
+    tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
+) -> None:
+    fake("sys.exit('tried')")
+    assets = tmp_path / "assets"
+    assets.mkdir()
+    job = replace(tiny_job(), assets=assets)
+    lines = []
+    for counted, commit in ((1, "a"), (1, "b"), (2, "b")):  # who counted makes no difference
+        (assets / "tables.json").write_text(
+            json.dumps({"links": counted, "provenance": {"commit": commit}})
+        )
+        with pytest.raises(UserError):
+            train(job, tmp_path, {})
+        lines.append((work_folder(job, tmp_path) / "train.log").read_text().count("tried"))
+    assert lines == [1, 2, 1]
 
 
 def test_two_trainings_cannot_share_a_folder(tiny_job: MakeJob, tmp_path: Path) -> None:

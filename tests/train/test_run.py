@@ -125,6 +125,15 @@ def test_the_key_is_of_all_that_decides_the_result(tiny_job: MakeJob) -> None:
     assert len({job.key(), *(other.key() for other in others)}) == len(others) + 1
 
 
+def test_the_key_is_of_every_setting(tiny_job: MakeJob) -> None:
+    job = tiny_job()
+    other: dict[str, object] = {"precision": "bf16", "select": "loss", "adam_betas": (0.1, 0.2)}
+    for name, value in job.settings:
+        changed = other.get(name, (value or 0) + 0.5 if isinstance(value, float) else 77)
+        settings = job.settings.model_copy(update={name: changed})
+        assert replace(job, settings=settings).key() != job.key(), name
+
+
 # Failures
 
 

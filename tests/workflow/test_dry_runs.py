@@ -165,6 +165,24 @@ def test_what_single_sentences_take_is_left_out_where_they_are_not_timed(
     assert (jobs["make_artifact"], jobs["measure_latency"]) == (1, 1)  # of batches alone
 
 
+def test_a_run_of_single_sentences_alone_asks_nothing_of_batches(dry_run: DryRunner) -> None:
+    single = "latency={scenarios: [S1], threads: [1], batches: [32], batch_lines: 8}"
+    jobs = dry_run("toy-families", single).jobs
+    assert jobs["measure_latency"] == 2
+
+
+def test_a_tier_of_random_weights_alone_is_on_no_front(dry_run: DryRunner) -> None:
+    run = (
+        "systems=[raw/transformer,untrained/transformer]",
+        "decoders=[beam5,{untrained/transformer: [greedy-optimised]}]",
+        "speedup_over={reference: raw/transformer/beam5}",
+        "latency={scenarios: [S1], threads: [1]}",
+        "papers=[]",
+    )
+    jobs = dry_run("toy-families", *run).jobs
+    assert (jobs["measure_latency"], jobs["draw_pareto"]) == (2, 1)
+
+
 def test_a_statistic_waits_for_the_teacher_only_if_it_compares_with_it(dry_run: DryRunner) -> None:
     folder = "results/toy.long/transformer-big/lattice/seed1"
     recall, ranks = (

@@ -17,6 +17,10 @@ rule fetch_download:
         "../scripts/fetch_download.py"
 
 
+# What of a corpus decides none of its text: it is for estimates and statistics alone.
+ELSEWHERE = {"pairs", "words", "references"}
+
+
 # One pair of rules a corpus, because file names carry its two languages.
 for name, corpus in CONFIG.corpora.items():
 
@@ -37,7 +41,7 @@ for name, corpus in CONFIG.corpora.items():
             mem_mb=growing(2000, 2),
             runtime=growing(30, 0.1),
         params:
-            corpus=corpus.model_dump(mode="json"),
+            corpus=corpus.model_dump(mode="json", exclude={*ELSEWHERE, "clean"}),
         message:
             f"Extracting {{wildcards.split}} of {name}"
         script:
@@ -72,7 +76,7 @@ for name, corpus in CONFIG.corpora.items():
             mem_mb=growing(2000, 20),
             runtime=growing(30, 0.5),
         params:
-            corpus=corpus.model_dump(mode="json"),
+            corpus=corpus.model_dump(mode="json", exclude=ELSEWHERE),
         message:
             f"Tokenising and cleaning {name}"
         script:

@@ -1,5 +1,7 @@
 """The language model of the dag family's beam search, over the BPE tokens of a target side."""
 
+from fastdecode.families.dag.ngrams import KENLM
+
 
 rule build_kenlm:
     output:
@@ -7,6 +9,8 @@ rule build_kenlm:
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
+    params:
+        version=KENLM,
     message:
         "Building KenLM's lmplz and build_binary, unless they are on PATH"
     script:

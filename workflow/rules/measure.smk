@@ -351,7 +351,7 @@ rule measure_latency:
     params:
         text=text_of,
         entries=lambda w: timed(w.dataset, w.tier),
-        latency=CONFIG.run.latency.model_dump(exclude={"scenarios", "threads"}),
+        latency=lambda w: CONFIG.run.latency.of(w.scenario),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
     message:
@@ -375,7 +375,7 @@ rule measure_memory:
     params:
         text=text_of,
         entries=lambda w: [entry for entry in timed(w.dataset) if entry["trained"]],
-        latency=CONFIG.run.latency.model_dump(exclude={"threads", "repeats"}),
+        latency=CONFIG.run.latency.model_dump(exclude={"threads", "repeats", "warmup"}),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
     message:

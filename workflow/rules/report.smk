@@ -60,11 +60,14 @@ def speed_files():
         for tier, denominator in CONFIG.denominators().items():
             if not timed(dataset, tier):
                 continue
+            names = [
+                "{target}/{system}/{decoder}".format(**e) for e in timed(dataset, tier)
+            ]
             files += [
                 f"{REPORT}/pareto.{dataset}.{split}.{tier}.{scenario}.{kind}"
                 for scenario in scenarios
                 for kind in ("svg", "png")
-                if CONFIG.selected()
+                if any(entry["trained"] for entry in timed(dataset, tier))
             ]
             files += [
                 f"{REPORT}/{figure}.{dataset}.{split}.{tier}.threads{threads}.{kind}"
@@ -72,7 +75,7 @@ def speed_files():
                 for threads in timed_threads()
                 for kind in ("csv", "svg", "png")
                 if "S1" in scenarios
-                and (denominator or figure != "speedup_distribution")
+                and (figure != "speedup_distribution" or denominator in names)
             ]
     return files
 
