@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 FIRST, GROWTH = 32, 1.5  # rows of the first round, and how many times as many every next one has
-MARGIN = 1e-4  # far above rounding: a path that is worse by less counts as equally good
+MARGIN = 1e-4  # a path that is worse by less counts as equally good
 
 
 def tighten(first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tensor], Tensor]) -> int:
@@ -32,12 +32,16 @@ def tighten(first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tenso
     """
     rows = edges.flatten(0, 1)  # a view: (T - 1) · K
     exact = rows.new_zeros(len(rows), dtype=torch.bool)
+    # Sums of the same numbers in another order: T of them differ by T · eps · |sum| at most. That
+    # is twice between two rows of a path here, and so it is between here and the search.
+    rounding = 2 * (len(edges) + 1) * torch.finfo(edges.dtype).eps
     count = FIRST
     while True:
         best = through(first, edges, shortest).flatten()
+        most = best.max()
         open_best = best.masked_fill(exact, -inf)
         found, chosen = open_best.topk(min(count, len(best)))
-        if not found[0] >= best.max() - MARGIN:
+        if not found[0] >= most - (rounding * most.abs()).clamp(min=MARGIN):
             return int(exact.sum())
         chosen = chosen[found > -inf]
         rows[chosen] -= excess(chosen)[:, None]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fastdecode.families.lattice.lazy import FIRST, through, tighten
+from fastdecode.families.lattice.naive_search import search
 from fastdecode.families.lattice.viterbi import viterbi
 
 
@@ -66,6 +67,25 @@ def test_the_best_path_is_that_of_the_exact_lattice(
     )
     assert found.to_lists()[0][0] == expected.to_lists()[0][0]
     assert found.scores.item() == pytest.approx(expected.scores.item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_long_and_unlikely_sentences_have_no_bound_on_their_best_path(seed: int) -> None:
+    """In float32 the sum of one path differs by 1e-3 from row to row."""
+    steps, words = 119, 8
+    draw = torch.Generator().manual_seed(seed)
+    first = -8 * torch.rand(words + 1, generator=draw)
+    exact = -12 - 4 * torch.rand(steps, words, words + 1, generator=draw)
+    exact[:, 5, 5] += 8  # one path is far better: its rows are all that need be exact
+    excess = torch.rand(steps * words, generator=draw)
+    bounds = (exact.flatten(0, 1) + excess[:, None]).view_as(exact)
+    tighten(first, bounds, steps, lambda rows: excess[rows])
+    lengths = torch.tensor([steps]), torch.tensor([steps + 1])
+    (found,) = viterbi(first[None], bounds[None], *lengths).to_lists()
+    states, score = search(first, exact, steps, steps + 1)
+    assert score < -500
+    assert found[0] == states[: len(found[0])]
+    assert found[1] == pytest.approx(score, abs=0.01)
 
 
 def test_few_rows_are_enough_where_one_path_is_far_better() -> None:
