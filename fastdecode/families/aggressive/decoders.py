@@ -24,6 +24,7 @@ from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
+from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.highest import highest_of
 from fastdecode.translation import Translation
@@ -57,15 +58,9 @@ class Front:
         """
         self._watch.start()
         batch = batch_of(sources, self._source, self._device)
-        limits = [
-            min(
-                max(int(self._row.max_len_a * count + self._row.max_len_b), self._row.min_len),
-                self._longest,
-            )
-            for count in (len(source) + 1 for source in sources)
-        ]
+        most = limits(sources, self._row, None, self._longest).tolist()
         self._watch.lap("search")
-        traces = self.decode(batch, limits)
+        traces = self.decode(batch, most)
         translations = [self._translation(trace) for trace in traces]
         self._watch.lap("finish")
         return self._watch.share(translations)

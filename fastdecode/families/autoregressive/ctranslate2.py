@@ -16,6 +16,7 @@ import torch
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.export import export
 from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
@@ -56,9 +57,8 @@ class CTranslate2Decoder:
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return one Translation for each of `sources`, which decode as one batch.
 
-        Each has its own limit on length (max_len_a · length + max_len_b, where `</s>` counts to
-        the length): the batch runs to the highest, and what reached its own is decoded again,
-        alone, so that a batch is its sentences one by one.
+        Each has its own limit on length (limits.py): the batch runs to the highest, and what
+        reached its own is decoded again, alone, so that a batch is its sentences one by one.
         `passes` is the length, with `</s>`, of the longest hypothesis returned. At beam 1 that is
         the number of decoder passes; how long a wider search ran, CTranslate2 does not say.
         Scores are fairseq's but for what may not come, padding and a `</s>` before min_len: its
@@ -68,23 +68,18 @@ class CTranslate2Decoder:
         Stages: decode (CTranslate2's call, which does not say more), finish.
         """
         self._watch.start()
-        limits = [self._limit(tokens) for tokens in sources]
-        highest = max(limits)
+        most = limits(sources, self._row, None, self._longest).tolist()
+        highest = max(most)
         results = self._decode(sources, highest)
-        for i, limit in enumerate(limits):
+        for i, limit in enumerate(most):
             if limit < highest and _longest(results[i]) > limit:  # alone it would stop there
                 (results[i],) = self._decode([sources[i]], limit)
         self._watch.lap("decode")
         translations = [
-            self._translation(result, limit) for result, limit in zip(results, limits, strict=True)
+            self._translation(result, limit) for result, limit in zip(results, most, strict=True)
         ]
         self._watch.lap("finish")
         return self._watch.share(translations)
-
-    def _limit(self, tokens: Sequence[str]) -> int:
-        """Return how many tokens, without `</s>`, the translation of `tokens` may have."""
-        row = self._row
-        return min(int(row.max_len_a * (len(tokens) + 1) + row.max_len_b), self._longest)
 
     def _decode(self, sources: Sequence[Sequence[str]], limit: int) -> list[Any]:
         """Return CTranslate2's results for one batch, `</s>` among their tokens.

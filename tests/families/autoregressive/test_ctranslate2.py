@@ -70,7 +70,15 @@ def test_a_trained_model_decodes_as_in_fairseq(good: System, valid: Sentences) -
         )
 
 
-@pytest.mark.parametrize("settings", [{}, {"min_len": 4}, {"max_len_a": 0, "max_len_b": 2}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"min_len": 4},
+        {"max_len_a": 0, "max_len_b": 2},
+        {"max_len_a": 0.5, "max_len_b": 1, "min_len": 5},  # more than what the limit would be
+    ],
+)
 def test_an_untrained_model_decodes_as_in_fairseq(dice: System, settings: dict[str, Any]) -> None:
     expected, found = (
         [decode([sentence])[0] for sentence in sentences(60)]
