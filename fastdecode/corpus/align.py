@@ -52,20 +52,24 @@ def align(
     It gets `forward.gz` (at most one link a target token), `backward.gz` (at most one a source
     token) and `symmetrised.gz` (grow-diag-final-and of them), in Pharaoh format: a line a pair,
     links sorted. `auto` takes systran-align if it is installed, else a `fast_align` on the PATH.
+    A pair with an empty side, as of a sentence too long for the teacher to translate, has no links.
 
-    Raises UserError on an empty line, sides of unequal length, and if the aligner is missing or
-    fails.
+    Raises UserError if there is nothing to align, on sides of unequal length, and if the aligner is
+    missing or fails.
     """
     aligner = _choose(aligner)
     with build_aside(out) as part, TemporaryDirectory(dir=part) as name:
         folder = Path(name)
         text = folder / "text"
-        pairs = _write_text(source, target, text)
+        filled = _write_text(source, target, text)
+        pairs = sum(filled)
         say("align", f"{pairs:,} pairs, by {aligner}")
+        if pairs < len(filled):
+            say("align", f"{len(filled) - pairs:,} more have an empty side, and so no links")
         found = (
             _systran(text, folder, processes) if aligner == "systran" else _fast_align(text, folder)
         )
-        _write_links(track(found, "align", "pairs", total=pairs), part)
+        _write_links(_spread(track(found, "align", "pairs", total=pairs), filled), part)
 
 
 def _choose(aligner: str) -> Literal["systran", "fast_align"]:
@@ -81,19 +85,31 @@ def _choose(aligner: str) -> Literal["systran", "fast_align"]:
     )
 
 
-def _write_text(source: Path, target: Path, text: Path) -> int:
-    """Write both sides in FastAlign's format; return the number of pairs."""
-    count = 0
+def _write_text(source: Path, target: Path, text: Path) -> bytearray:
+    """Write the pairs with words on both sides in FastAlign's format.
+
+    Returns whether each pair is one of them. FastAlign itself takes no other.
+    """
+    filled = bytearray()  # millions of pairs, a byte each
     with open_to_write(text) as file:
-        for count, pair in enumerate(track(read_pairs(source, target), "align", "pairs"), 1):
+        for pair in track(read_pairs(source, target), "align", "pairs"):
             sides = [["|" if t == BARS else t for t in line.split()] for line in pair]
-            for path, tokens in zip((source, target), sides, strict=True):
-                if not tokens:
-                    raise UserError(f"{path}, line {count}: empty line, nothing to align")
-            file.write(f" {BARS} ".join(" ".join(tokens) for tokens in sides) + "\n")
-    if not count:
-        raise UserError(f"{source}: no lines, nothing to align")
-    return count
+            filled.append(all(sides))
+            if filled[-1]:
+                file.write(f" {BARS} ".join(" ".join(tokens) for tokens in sides) + "\n")
+    if not any(filled):
+        raise UserError(f"{source}, {target}: no pair has words on both sides, nothing to align")
+    return filled
+
+
+def _spread(found: BothWays, filled: bytearray) -> BothWays:
+    """Yield the links of all pairs: of those that are filled what was found, of others none."""
+    places = iter(filled)
+    for links in found:
+        while not next(places):
+            yield [], []
+        yield links
+    yield from (([], []) for _ in places)
 
 
 def _systran(text: Path, folder: Path, processes: int) -> BothWays:

@@ -10,7 +10,8 @@ What the paper leaves open:
 - a target token without link is skipped; one with n links has the weight 1/n on each;
 - target words that the dictionary lacks are skipped: `<unk>` is never a candidate. Source words
   that it lacks are counted as one word, `<unk>`;
-- what is counted for keys never seen stands in tables.py.
+- what is counted for keys never seen stands in tables.py;
+- a pair with an empty side has no links, and no part in the lengths either.
 
 Weights are integers, UNIT for a whole one, so that no order of adding them up changes a bit.
 """
@@ -108,7 +109,9 @@ class _Counter:
         self._count_words(chunk, first_source, target, weights)
         self._count_positions(chunk, weights)
         self._words += np.bincount(chunk.target, minlength=self._size)
-        self._lengths.add(chunk.source_lengths, chunk.target_lengths)
+        # An empty side is none that was translated: it says nothing of lengths.
+        both = (chunk.source_lengths > 0) & (chunk.target_lengths > 0)
+        self._lengths.add(chunk.source_lengths[both], chunk.target_lengths[both])
         more = {
             "pairs": len(chunk.source_lengths),
             "source_tokens": len(chunk.source),

@@ -64,6 +64,14 @@ def test_the_size_of_chunks_changes_no_bit(corpus: Corpus) -> None:
     assert (whole.lengths, whole.totals) == (split.lengths, split.totals)
 
 
+def test_a_pair_with_an_empty_side_counts_for_nothing(small: Corpus) -> None:
+    """As of a source too long for the teacher: no outlier among the lengths, no link."""
+    gaps = [([4] * 40, [], []), *small.pairs, ([], [6], []), ([], [], [])]
+    whole, found = small.count(), Corpus(gaps).count()
+    assert found.lengths == whole.lengths
+    assert triples(found) == triples(whole)
+
+
 def test_keys_rise_and_differ(small: Corpus) -> None:
     assert (np.diff(small.count(chunk=1).triples) > 0).all()
 
