@@ -1,7 +1,9 @@
 """What is trained: blocks that begin anywhere, drawn for each sentence and update."""
 
+import csv
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +12,14 @@ import torch
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
+from fastdecode.corpus.align import align
 from fastdecode.families.lattice.criterion import MarkovCriterion
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.rows import System as Row
+from fastdecode.families.lattice.tables import build
+from fastdecode.files import write_lines
 from fastdecode.measure.untrained import untrained_system
-from fastdecode.train.run import Job
+from fastdecode.train.run import Job, train
 
 EOS = 2
 IDS = torch.arange(40)
@@ -75,6 +80,24 @@ def test_blocks_begin_at_the_start_in_validation(model: Any) -> None:
     assert not offsets_of(model, 5).any()
 
 
+def test_a_training_is_validated_with_its_tables(
+    tiny_job: Callable[..., Job], binarised: Path, tmp_path: Path
+) -> None:
+    """There are fewer words than the 64 candidates of the paper."""
+    text = binarised.with_name("train.en"), binarised.with_name("train.de")
+    align(*text, tmp_path / "align", "systran")
+    links = tmp_path / "align" / "symmetrised.gz"
+    dictionaries = binarised / "dict.en.txt", binarised / "dict.de.txt"
+    build(*text, links, dictionaries, tmp_path / "counts", {})
+    row, assets = Row().model_dump(), tmp_path / "counts"
+    job = replace(tiny_job(max_epochs=2), family="lattice", options=row, assets=assets)
+    train(job, tmp_path / "out", {})
+    with (tmp_path / "out" / "curve.csv").open() as file:
+        first, last = csv.DictReader(file)
+    assert float(last["valid_loss"]) < float(first["valid_loss"])
+    assert float(last["valid_bleu"]) > 0
+
+
 def test_the_command_says_what_is_trained(tiny_job: Callable[..., Job]) -> None:
     job = replace(tiny_job(max_epochs=1), family="lattice", options=Row().model_dump())
     words = job.arguments()
@@ -84,6 +107,14 @@ def test_the_command_says_what_is_trained(tiny_job: Callable[..., Job]) -> None:
         "--family": "lattice",
         "--criterion": "fastdecode_markov",
         "--orders": "3",
-        "--eval-bleu-args": '{"k": 64, "delta": 3}',
+        "--eval-bleu-args": '{"k": 20, "delta": 3}',  # as many as there are
     }.items():
         assert words[words.index(option) + 1] == value
+
+
+def test_a_large_dictionary_is_validated_as_in_the_paper(
+    tiny_job: Callable[..., Job], tmp_path: Path
+) -> None:
+    write_lines(tmp_path / "dict.de.txt", (f"w{number} 1" for number in range(65)))
+    job = replace(tiny_job(tmp_path, max_epochs=1), family="lattice", options=Row().model_dump())
+    assert '{"k": 64, "delta": 3}' in job.arguments()
