@@ -13,7 +13,7 @@ What is left of the last group are ends of decoding (EOD), one at least: `</s>` 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import torch
 import torch.nn.functional as F
@@ -31,6 +31,11 @@ class Fold:
     order: Order = "bidirectional"
     start: Start = "bos-eos"
     """What stands before the first pair; before single tokens it is `</s>`, as in fairseq."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no order: else it would be taken for another one."""
+        if self.order not in get_args(Order) or self.start not in get_args(Start):
+            raise ValueError(f"there is no order {self.order!r} with start {self.start!r}")
 
     @property
     def size(self) -> int:

@@ -210,6 +210,27 @@ def test_glancing_learns_from_what_is_not_shown(
     assert model.decoder.copy.query.weight.grad.abs().sum() > 0
 
 
+def test_the_ratio_and_the_dropout_of_both_passes_are_the_updates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda model, *_: model.double())
+    system = untrained_drafter(untrained(), dropout=0.3)
+    (model,) = system.models
+    asked: list[int] = []
+    loss = criterion(DrafterCriterion, system, seed=1)
+    loss.task.glancing_ratio = lambda update: asked.append(update) or 0.5
+    encoded: list[Tensor] = []
+    model.encoder.register_forward_hook(lambda *call: encoded.append(call[-1]["encoder_out"][0]))
+    model.train()
+    for update in (5, 6):
+        model.num_updates = update
+        loss(model, SAMPLE)
+    first, second, other, _ = encoded
+    assert asked == [5, 6]
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)  # there is dropout
+
+
 def test_a_second_pass_sees_what_is_shown_and_learns_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,6 +1,7 @@
 """What is trained, from what it begins, and how it is validated."""
 
 import csv
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from fastdecode.decode import load_system
+from fastdecode.decode import System, load_system
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.rows import System as Row
 from fastdecode.files import read_lines
@@ -131,10 +134,30 @@ def test_validation_is_by_the_drafter_alone(shared: Path) -> None:
 def test_a_blockwise_model_learns_to_look_ahead(
     make: MakeJob, binarised: Path, tmp_path: Path
 ) -> None:
-    job = make({"kind": "blockwise", "verifier": None}, max_epochs=2, batch_tokens=512)
-    train(job, tmp_path, {})
+    options = {"kind": "blockwise", "verifier": None}
+    train(make(options, max_epochs=8, batch_tokens=256, lr=5e-3), tmp_path, {})
     system = load_system([tmp_path / "checkpoint.pt"], binarised, "cpu")
-    lines = [line.split() for line in read_lines(binarised.with_name("valid.en"))]
+    sources, targets = (
+        [line.split() for line in read_lines(binarised.with_name(f"valid.{language}"))]
+        for language in ("en", "de")
+    )
     for engine in ("eager", "fastdecode"):
         row = {"mode": "blockwise", "engine": engine}
-        assert len(system.decoder("aggressive", row, " ".join)(lines)) == len(lines)
+        found = system.decoder("aggressive", row, " ".join)(sources)
+        assert sum(t.passes for t in found) < 0.8 * sum(len(t.tokens) + 1 for t in found)
+    losses = [cross_entropies(system, *pair) for pair in zip(sources, targets, strict=True)]
+    for head in zip(*losses, strict=True):
+        values = torch.cat(head)
+        assert len(values) > 12
+        assert values.mean() < math.log(len(system.target)) - 0.6  # 3.18 of any word alike
+
+
+def cross_entropies(system: System, source: list[str], target: list[str]) -> list[Tensor]:
+    """Return those of every head at each place that it looks ahead to."""
+    (model,), eos = system.models, system.target.eos()
+    ids = torch.tensor([[*map(system.source.index, source), eos]])
+    words = torch.tensor([*map(system.target.index, target), eos])
+    with torch.inference_mode():
+        heads = model(ids, torch.tensor([ids.shape[1]]), words.roll(1)[None])
+    pairs = [(logits[0, : max(0, len(words) - i)], words[i:]) for i, logits in enumerate(heads)]
+    return [cross_entropy(logits, ahead, reduction="none") for logits, ahead in pairs]

@@ -1,8 +1,10 @@
 """Samples of an autoregressive model against its greedy search, and against one another."""
 
+import pytest
 import torch
 
 from fastdecode.decode import System
+from fastdecode.families.autoregressive import statistics
 from fastdecode.families.autoregressive.statistics import _drawn
 
 
@@ -20,3 +22,12 @@ def test_samples_differ_and_come_again(dice: System, ragged: list[list[str]]) ->
     assert any(samples[0] != samples[1] for samples in drawn)
     assert _drawn(dice, ragged, 1.0, 3) == drawn
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_samples_are_of_the_nucleus(
+    dice: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The smallest has one token: that of greedy search."""
+    cold = [_drawn(dice, [line], 1e-4, 1) for line in ragged[:12]]
+    monkeypatch.setattr(statistics, "TOP_P", 1e-6)
+    assert [_drawn(dice, [line], 1.0, 1) for line in ragged[:12]] == cold

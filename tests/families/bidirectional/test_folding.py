@@ -1,5 +1,7 @@
 """Orders of writing: worked examples, and the laws that hold for every length."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -20,6 +22,12 @@ def batch(sentences: list[list[int]]) -> Tensor:
 def fold(order: Order, *sentences: list[int]) -> list[list[int]]:
     rows: list[list[int]] = Fold(order).fold(batch(list(sentences)), PAD).tolist()
     return rows
+
+
+@pytest.mark.parametrize("words", [("outside-in", "bos-eos"), ("r2l", "eos")])
+def test_what_is_no_order_is_refused(words: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match=f"no order '{words[0]}' with start '{words[1]}'"):
+        Fold(*words)
 
 
 @pytest.mark.parametrize(

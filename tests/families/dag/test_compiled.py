@@ -48,6 +48,17 @@ def test_it_finds_what_its_twin_finds(
         assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
+@pytest.mark.parametrize("limits", [Limits(20, 3, 6), Limits(7, 2, 6, 0.0), Limits(6, 3, 40)])
+def test_of_equally_good_ones_both_keep_the_first(limits: Limits) -> None:
+    graph, _ = random_graph(1, [9, 6, 5], words=4, spread=0.0)
+    searches = beam.best_hypotheses, best_hypotheses
+    expected, found = (search(graph, 9, limits) for search in searches)
+    assert [[tokens for tokens, _ in one] for one in found] == [
+        [tokens for tokens, _ in one] for one in expected
+    ]
+    assert len({round(score, 9) for one in expected for _, score in one}) < 12  # of 27
+
+
 def test_many_prefixes_outgrow_the_first_table() -> None:
     graph, _ = random_graph(3, [40], words=12, count=5)
     limits = Limits(beams=400, per_length=400, expansions=5)

@@ -142,6 +142,23 @@ def test_samples_depend_on_their_seed(system: System, ragged: Sentences) -> None
     assert [t.tokens for t in first] != [t.tokens for t in other]
 
 
+def test_samples_are_of_the_nucleus(system: System, ragged: Sentences) -> None:
+    """The smallest has one pair of vertex and token: that of lookahead."""
+    ahead = decoder(system, search="lookahead")(ragged)
+    drawn = decoder(system, search="sample", top_p=1e-6)(ragged)
+    assert [t.tokens for t in drawn] == [t.tokens for t in ahead]
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_a_best_path_has_at_most_two_vertices_for_each_of_the_source(
+    ragged: Sentences, engine: str
+) -> None:
+    settings = {"search": "viterbi", "length_penalty": 9.0}  # the longer the better
+    decode = decoder(untrained_graphs(graph_factor=4.0), **settings, engine=engine)
+    for sentence, translation in zip(ragged, decode(ragged), strict=True):
+        assert len(translation.tokens) + 2 == 2 * (len(sentence) + 2)  # `<s>` and `</s>` count
+
+
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
     decode = untrained_graphs().decoder("dag", {"engine": engine}, "+".join, Stopwatch())

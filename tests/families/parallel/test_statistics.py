@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from fastdecode.decode import System
+from fastdecode.families.parallel import statistics
 from fastdecode.families.parallel.alignment import collapse
 from fastdecode.families.parallel.framing import source_slots
 from fastdecode.families.parallel.statistics import _drawn, accuracy, recall
@@ -104,3 +105,11 @@ def test_cold_samples_are_the_likeliest_slots(ragged: Sentences) -> None:
     warm = _drawn(system, ragged, 1.0, 2)
     assert warm != cold and any(one != other for one, other in warm)
     assert _drawn(system, ragged[:3], 1.0, 2) == warm[:3]  # whatever else is in the batch
+
+
+def test_samples_are_of_the_nucleus(ragged: Sentences, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest has one label: the likeliest."""
+    system = untrained("ctc")
+    cold = _drawn(system, ragged, 1e-4, 1)
+    monkeypatch.setattr(statistics, "TOP_P", 1e-6)
+    assert _drawn(system, ragged, 1.0, 1) == cold

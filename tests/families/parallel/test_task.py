@@ -51,6 +51,15 @@ class NoOptimizer:
         """See fairseq."""
 
 
+class KeepsLoss:
+    """An optimizer that learns nothing."""
+
+    def backward(self, loss: Tensor) -> None:
+        """See fairseq."""
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.loss = float(loss.detach())
+
+
 # Masks
 
 
@@ -142,20 +151,29 @@ def test_a_glancing_step_repeats_whatever_the_random_state_is(
     assert task.glancing_ratio(50) == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
+def test_the_ratio_and_the_dropout_of_both_passes_are_the_updates(
+    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
+    model, optimizer = in_training(kind, monkeypatch), KeepsLoss()
+    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
+    glance, ratios, encoded = task._glance, [], []
+    monkeypatch.setattr(task, "_glance", lambda *given: ratios.append(given[-1]) or glance(*given))
+    model.encoder.register_forward_hook(lambda *call: encoded.append(call[-1]["encoder_out"][0]))
+    for update in (10, 60):
+        task.train_step(batch_of(task, list(range(12))), model, losses[kind], optimizer, update)
+    first, second, other, _ = encoded
+    assert ratios == [pytest.approx(0.48), pytest.approx(0.38)]
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)  # there is dropout
+
+
 def test_without_a_ratio_nothing_is_shown(binarised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = task_of(binarised, noise="no_target")
     model, seen = in_training("ctc", monkeypatch), Seen()
     task.train_step(batch_of(task, [1, 2]), model, seen, NoOptimizer(), 10)
     assert set(seen.slots.flatten().tolist()) <= {UNK, PAD}
-
-
-class KeepsLoss:
-    """An optimizer that learns nothing."""
-
-    def backward(self, loss: Tensor) -> None:
-        """See fairseq."""
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.loss = float(loss.detach())
 
 
 @pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
