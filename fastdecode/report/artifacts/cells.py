@@ -15,7 +15,8 @@ LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
 NOTES = ("device", "signature", "over", "marks", "commit")
-CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES), NUMBERS)
+BASE = ("over_batch",)  # of a ratio in Smax: what it is over may be fastest in other batches
+CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES, *BASE), NUMBERS, BASE)
 
 
 def of_both(marks: str, others: str) -> str:

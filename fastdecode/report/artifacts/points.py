@@ -21,10 +21,11 @@ POINTS = Sheet(
             "commit",
             "marks",
             "line",
+            "batch",
         ),
     ),
     ("x", "y", "sd", "n"),
-    added=("marks", "line"),
+    added=("marks", "line", "batch"),
 )
 Line = tuple[str, str, str]  # dataset, split, number from 1
 

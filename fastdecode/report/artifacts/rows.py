@@ -83,6 +83,7 @@ def measured(
                 **cell,
                 "value": 1 / ratio if metric.inverse else ratio,
                 "over": base,
+                "over_batch": over["batch"],
                 "marks": of_both(cell["marks"], over["marks"]),
             }
 

@@ -80,7 +80,7 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
             marks = of_both(single["marks"], double["marks"])
             yield {
                 **{**double, "marks": marks, "over": single["what"]},
-                **{"column": f"{column}_{RATIO}"},
+                **{"column": f"{column}_{RATIO}", "over_batch": single["batch"]},
                 "value": ratio if RATIOS[column].inverse else 1 / ratio,
             }
 

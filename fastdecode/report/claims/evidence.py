@@ -57,16 +57,21 @@ class Resamples:
             column = what if metric.tidy == "bleu" else f"{what}/{_label(cell.origin)}"
             found = drawn is not None and column in drawn
             return drawn[column].to_numpy(float) if drawn is not None and found else None
+        batch = str(cell.origin.get("batch", ""))
         if metric.kind == "speed" and metric.scenario:
-            return self._time(cell, metric, what)
+            return self._time(cell, metric, what, batch)
         over = str(cell.origin.get("over", ""))
         if metric.kind == "ratio" and over:
-            base, own = self._time(cell, metric, over), self._time(cell, metric, what)
+            # older files do not say: those are of one size, that of the artifact
+            over_batch = str(cell.origin.get("over_batch", "")) or batch
+            base = self._time(cell, metric, over, over_batch)
+            own = self._time(cell, metric, what, batch)
             if base is not None and own is not None:
                 return own / base if metric.inverse else base / own
         return None
 
-    def _time(self, cell: Cell, metric: Metric, entry: str) -> Numbers | None:
+    def _time(self, cell: Cell, metric: Metric, entry: str, batch: str) -> Numbers | None:
+        """Return the resamples of an entry's time, in Smax of batches of so many sentences."""
         path = self.times.get((str(cell.origin["dataset"]), cell.tier, metric.scenario))
         if path is None or metric.tidy not in {"latency_median", *UNITS}:
             return None
@@ -74,7 +79,7 @@ class Resamples:
             self._read[path] = pd.read_csv(path, dtype={"decoder": str})
         samples = self._read[path]
         samples = samples[samples["decoder"] == entry]
-        if batch := str(cell.origin.get("batch", "")):
+        if batch and metric.scenario == "Smax":
             samples = samples[samples["batch"] == int(batch)]
         if samples.empty:
             return None
@@ -117,7 +122,13 @@ def _figure_cells(artifact: Artifact, lines: Iterable[Mapping[Any, Any]]) -> lis
     cells = []
     for line in lines:
         curve, label = _curve(line), _label(line)
-        origin = {**line, "batch": artifact.batch or "", "over": _over(artifact, line, lines)}
+        base = _base(artifact, line, lines)
+        origin = {
+            **line,
+            "batch": _batch(artifact, line),
+            "over": base.get("what", ""),
+            "over_batch": _batch(artifact, base),
+        }
         x, y = (
             Cell(
                 value=line[axis],
@@ -151,8 +162,15 @@ def _label(line: Mapping[Any, Any]) -> str:
     return str(line.get("label", "")).partition("\n")[0]
 
 
-def _over(artifact: Artifact, point: Mapping[Any, Any], lines: Iterable[Mapping[Any, Any]]) -> str:
-    """Return what the ratio of a point is over, as target/system/decoder; nothing for others."""
+def _batch(artifact: Artifact, point: Mapping[Any, Any]) -> str:
+    """Return the sentences a batch of a point's speed; older files leave it to the artifact."""
+    return str(point.get("batch", "")) or str(artifact.batch or "")
+
+
+def _base(
+    artifact: Artifact, point: Mapping[Any, Any], lines: Iterable[Mapping[Any, Any]]
+) -> Mapping[Any, Any]:
+    """Return the point that the ratio of a point is over; nothing for others."""
 
     def place(row: Mapping[str, Any]) -> tuple[Any, ...]:
         return row.get("series"), row.get("x")
@@ -162,8 +180,8 @@ def _over(artifact: Artifact, point: Mapping[Any, Any], lines: Iterable[Mapping[
         wanted = (*place(artifact.rows[base]), point["dataset"], point["tier"])
         for line in lines:
             if (_curve(line), line["x"], line["dataset"], line["tier"]) == wanted:
-                return str(line["what"])
-    return ""
+                return line
+    return {}
 
 
 def _metric(artifact: Artifact, column: str) -> Metric | None:

@@ -72,6 +72,12 @@ def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:
     }
 
 
+def test_a_point_says_in_which_batches_it_is_fastest(tidy: pd.DataFrame) -> None:
+    measured = {"y": "sentences_per_second"}
+    found = points(Evidence(ARTIFACT.model_copy(update={"measured": measured}), tidy, PARTS))
+    assert found[found["source"] == "ours"]["batch"].tolist() == ["8"] * 3
+
+
 def test_the_figure(tidy: pd.DataFrame, tmp_path: Path, saved: list[Figure]) -> None:
     csv, svg, png = (tmp_path / f"x.{kind}" for kind in ("csv", "svg", "png"))
     make(Evidence(ARTIFACT, tidy, PARTS), csv)

@@ -64,6 +64,13 @@ def test_a_speed_up_stays_in_its_tier(tidy: pd.DataFrame) -> None:
     assert ours(found, "slow", "speedup", "reference")["value"] == 1
 
 
+def test_a_ratio_says_in_which_batches_its_base_is_fastest(tidy: pd.DataFrame) -> None:
+    rate = tidy["metric"] == "throughput_sentences"
+    tidy.loc[rate & (tidy["system"] == "base") & (tidy["batch"] == "32"), "value"] = 1e6
+    cell = ours(cells(Evidence(ARTIFACT, tidy, PARTS)), "quick", "many", "reference")
+    assert (cell["batch"], cell["over_batch"]) == ("8", "32")
+
+
 def test_quality_is_a_mean_over_seeds(tidy: pd.DataFrame) -> None:
     more = value("raw/base/beam5", "bleu", 33.0, seed="2", signature="bleu|v1")
     found = cells(Evidence(ARTIFACT, pd.concat([tidy, pd.DataFrame([more])]), PARTS))

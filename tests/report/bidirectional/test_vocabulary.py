@@ -80,6 +80,7 @@ def test_a_row_is_the_dataset_with_as_many_merges() -> None:
     }
     assert ours.loc[("v8k", "tokens_per_s_single_l2r"), "value"] == 100
     assert ours.loc[("v8k", "tokens_per_s_ratio"), "value"] == 1.5
+    assert ours.loc[("v8k", "tokens_per_s_ratio"), "over_batch"] == "32"
     assert ours.loc[("v8k", "latency_ms_ratio"), "value"] == 1.25
     assert ours.loc[("v8k", "vocabulary"), "value"] == 8090
     table = printed("x", ARTIFACT, found)

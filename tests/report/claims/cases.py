@@ -16,7 +16,8 @@ from fastdecode.report.claims.judge import Judgement, judge
 NAMES = ("slow", "quick", "other")
 TABLE = {
     **{"title": "t", "kind": "table", "function": "artifacts.rows", "published": {"bleu": "B"}},
-    "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup", "passes": "passes"},
+    "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup", "passes": "passes"}
+    | {"tokens": "tokens_ratio"},
     "over": "slow",
     "rows": {name: {"bleu": 30, "ours": f"raw/{name}/beam5"} for name in NAMES},
 }
@@ -61,12 +62,19 @@ def verdict(found: dict[str, list[Cell]], *checks: dict[str, Any], **more: Any) 
     return one.verdict
 
 
-def samples(folder: Path, name: str, ratio: float, repeats: int = 5) -> Path:
+def samples(
+    folder: Path, name: str, ratio: float, repeats: int = 5, slow_alone: float = 1.0
+) -> Path:
+    """Write times: slow takes `ratio` times as long, and alone `slow_alone` times that."""
     rows = [
         {"decoder": entry, "batch": batch, "repeat": repeat, "line": number}
         | {"milliseconds": times * (number + 1 + 0.01 * repeat), "tokens": 10, "sentences": 1}
-        for entry, times in (("raw/slow/beam5", ratio), ("raw/quick/beam5", 1.0))
-        for batch in (1, 32)
+        for entry, batch, times in (
+            ("raw/slow/beam5", 1, ratio * slow_alone),
+            ("raw/slow/beam5", 32, ratio),
+            ("raw/quick/beam5", 1, 1.0),
+            ("raw/quick/beam5", 32, 1.0),
+        )
         for repeat in range(repeats)
         for number in range(8)
     ]

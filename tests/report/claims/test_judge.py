@@ -124,6 +124,16 @@ def test_the_interval_of_a_speed_up_is_that_of_paired_lines(tmp_path: Path) -> N
     assert one.findings[0].low < one.findings[0].high  # lines differ in length
 
 
+def test_the_interval_of_a_ratio_is_of_each_sides_own_batch(tmp_path: Path) -> None:
+    same = {"tier": "reference", "scenario": "Smax", "over": "raw/slow/beam5"}
+    times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)}
+    # the one is fastest one by one, the other in batches of 32; older files have one size for both
+    for batches, ratio in (({"batch": "1", "over_batch": "32"}, 2.0), ({"batch": "1"}, 10.0)):
+        (cell,) = cells_of(tmp_path, line("quick", "tokens", ratio, **same, **batches))
+        drawn = Resamples(times=times).of(cell)
+        assert drawn is not None and drawn.tolist() == pytest.approx([ratio] * 1000)
+
+
 def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     lines = [
         line("quick", "speedup", value, tier=tier, scenario="S1")

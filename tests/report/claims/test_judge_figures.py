@@ -168,10 +168,21 @@ def test_how_far_a_point_on_a_line_moves_is_known_of_both_coordinates(tmp_path: 
 def test_the_ratio_of_a_point_is_over_that_of_its_base(tmp_path: Path) -> None:
     points = [point("base", 1, 1.0, "raw/slow/beam5"), point("pairs", 1, 2.0, "raw/quick/beam5")]
     (_, pairs) = cells_of(tmp_path, *points, name="figure1")
-    assert pairs.origin["over"] == "raw/slow/beam5" and pairs.origin["batch"] == 32
+    assert pairs.origin["over"] == "raw/slow/beam5" and pairs.origin["batch"] == "32"
     times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0)}
     drawn = Resamples(times=times).of(pairs)
     assert drawn is not None and drawn.tolist() == pytest.approx([2.0] * 1000)
+
+
+def test_the_ratio_of_a_point_is_of_each_sides_own_batch(tmp_path: Path) -> None:
+    points = [
+        {**point("base", 1, 1.0, "raw/slow/beam5"), "batch": "1"},
+        {**point("pairs", 1, 10.0, "raw/quick/beam5"), "batch": "32"},
+    ]
+    (_, pairs) = cells_of(tmp_path, *points, name="figure1")
+    times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)}
+    drawn = Resamples(times=times).of(pairs)
+    assert drawn is not None and drawn.tolist() == pytest.approx([10.0] * 1000)
 
 
 def test_a_ratio_of_rates_from_few_repeats_cannot_be_told(tmp_path: Path) -> None:
