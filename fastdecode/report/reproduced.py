@@ -1,13 +1,17 @@
 """The state of every table, figure and claim: what is kept for it in `docs/measurements`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from fastdecode.config.base import check, read_yaml
+from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.conditions import still
+from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
 from fastdecode.report.claims.printed import read_verdicts
 from fastdecode.report.counted import counted
 
@@ -27,7 +31,7 @@ or curves; a drawing is there or not. The order is that of the papers.
 
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
 where they are about times in the reference tier, which is what the papers timed. A claim that was
-judged before its present reading is not among them.
+judged before its present reading, or by other conditions, is not among them.
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`make plan RUN=config/runs/dag.yaml`).
@@ -87,15 +91,26 @@ def _tally(paper: Paper, csv: Path, docs: Path) -> str:
     if not csv.exists():
         return NOTHING
     frame = read_verdicts(csv)
-    said = {(name, claim.statement, claim.reading) for name, claim in paper.claims.items()}
-    judged = zip(frame["claim"], frame["statement"], frame["reading"], strict=True)
-    frame = frame[[one in said for one in judged]]
+    present = [name for name, lines in frame.groupby("claim") if _same(paper.claims, lines)]
+    frame = frame[frame["claim"].isin(present)]
     timed = frame.groupby("claim")["tier"].transform(lambda tiers: "reference" in set(tiers))
     plain = frame[~timed | (frame["tier"] == "reference")]
     verdicts = [set(group) for _, group in plain.groupby("claim")["verdict"]]
     worst = [next(one for one in (FAILS, UNKNOWN, HOLDS) if one in each) for each in verdicts]
     counts = (str(worst.count(verdict)) for verdict in (HOLDS, FAILS, UNKNOWN))
     return _link(", ".join(counts), csv.with_suffix(".md"), docs)
+
+
+def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
+    """Tell whether kept verdicts are on a claim as it now stands."""
+    first = lines.iloc[0]
+    claim = claims.get(first["claim"])
+    if claim is None or (first["statement"], first["reading"]) != (claim.statement, claim.reading):
+        return False
+    conditions = set(filter(None, lines["condition"]))
+    if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):
+        return True  # by whichever conditions
+    return still(claim, conditions)
 
 
 def _link(text: str, path: Path, docs: Path) -> str:

@@ -34,8 +34,11 @@ VERDICTS = [  # claim, dataset, tier, verdict
     ("sixth", "toy", "", "holds"),
     ("sixth", "news", "", "does not hold"),
     ("seventh", "toy", "", "holds"),
+    ("eighth", "toy", "", "holds"),
 ]
-READ = "  {}: {{artifacts: [table1], statement: {}, reading: {}, unchecked: never}}\n"
+CHECK = "[{rising: [a.bleu, b.bleu]}]"
+READ = "  {}: {{artifacts: [table1], statement: {}, reading: {}, check: {}}}\n"
+BY = {"fifth": "", "eighth": "b.bleu < a.bleu"}  # verdicts by another condition, or none
 
 
 @pytest.fixture
@@ -43,7 +46,9 @@ def page(tmp_path: Path) -> str:
     (tmp_path / "config/papers").mkdir(parents=True)
     for paper in PAPERS:
         readings = {name: "otherwise" if name == "seventh" else "so" for name, *_ in VERDICTS}
-        claims = "".join(READ.format(name, f"the {name}", how) for name, how in readings.items())
+        claims = "".join(
+            READ.format(name, f"the {name}", how, CHECK) for name, how in readings.items()
+        )
         (tmp_path / f"config/papers/{paper}.yaml").write_text(PAPER + claims)
     kept = tmp_path / "docs/measurements/dag/toy"
     kept.mkdir(parents=True)
@@ -58,6 +63,7 @@ def page(tmp_path: Path) -> str:
     lines = [
         dict.fromkeys(COLUMNS, "")
         | {"statement": f"the {verdict[0]}", "reading": "so"}
+        | {"condition": BY.get(verdict[0], "a.bleu < b.bleu"), "why": "not measured in this run"}
         | dict(zip(keys, verdict, strict=True))
         for verdict in VERDICTS
     ]
@@ -79,7 +85,7 @@ def test_published_numbers_alone_are_nothing(page: str) -> None:
     assert "| figure2 | a loom | – |" in page
 
 
-def test_claims_are_tallied_as_they_are_read_and_in_the_tier_that_was_timed(page: str) -> None:
+def test_claims_are_tallied_as_they_are_checked_and_in_the_tier_that_was_timed(page: str) -> None:
     said = "| claims | hold, do not hold, cannot be told |"
     assert f"{said} [3, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
 

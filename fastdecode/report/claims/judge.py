@@ -8,6 +8,7 @@ import numpy as np
 
 from fastdecode.config.claims import Check, Claim, Inner, Term, inner
 from fastdecode.config.papers import Artifact
+from fastdecode.report.claims.conditions import bounded, equal, rising, whole
 from fastdecode.report.claims.evidence import (
     Cell,
     Estimate,
@@ -19,6 +20,7 @@ from fastdecode.report.claims.evidence import (
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 LEVEL = 0.95  # of intervals
+UNMEASURED = "not measured in this run"
 NO_INTERVAL = "no interval is known"
 TOO_FEW = "too few repeats or lines for an interval"
 Look = Callable[[str], Estimate]
@@ -92,7 +94,7 @@ def _judge(
             judgements.append(Judgement(name, place, tier, _verdict(findings), findings))
     if judgements:
         return judgements
-    why = "not measured in this run"
+    why = UNMEASURED
     if claim.datasets:
         why = f"{why}: it is about {', '.join(claim.datasets)}"
     return [Judgement(name, "", "", UNKNOWN, why=why)]
@@ -145,7 +147,7 @@ class _Case:
                     yield from _conditions(_at(check, x), look)
                 if not shared:
                     why = f"no x at which all of {', '.join(sorted(names))} were measured"
-                    yield Finding(_order(check), UNKNOWN, why=why)
+                    yield Finding(whole(check), UNKNOWN, why=why)
         if not told:
             yield from _conditions(check, self._looking("", None))
 
@@ -241,16 +243,12 @@ def _conditions(check: Check, look: Look) -> Iterator[Finding]:
     """Yield a finding for every pair of neighbours of an order, or for the one value."""
     for low, high in zip(check.rising, check.rising[1:], strict=False):
         made = combine("minus", [_evaluate(high, look), _evaluate(low, look)])
-        yield _within(f"{_text(low)} < {_text(high)}", made, 0.0, None)
+        yield _within(rising(low, high), made, 0.0, None)
     for one, other in zip(check.equal, check.equal[1:], strict=False):
         made = combine("minus", [_evaluate(one, look), _evaluate(other, look)])
-        yield _same(f"{_text(one)} = {_text(other)}", made)
+        yield _same(equal(one, other), made)
     if check.value is not None:
-        text = _text(check.value)
-        if check.above is not None:
-            text = f"{check.above:g} < {text}"
-        if check.below is not None:
-            text = f"{text} < {check.below:g}"
+        text = bounded(check.value, check.above, check.below)
         yield _within(text, _evaluate(check.value, look), check.above, check.below)
 
 
@@ -312,17 +310,3 @@ def _same(text: str, made: Estimate) -> Finding:
 def _unmeasured(text: str, made: Estimate) -> Finding:
     names = ", ".join(dict.fromkeys(made.missing))
     return Finding(text, UNKNOWN, cells=made.cells, why=f"not measured: {names}")
-
-
-def _order(check: Check) -> str:
-    return " < ".join(map(_text, check.rising)) or ", ".join(map(_text, check.terms()))
-
-
-def _text(term: Term | Inner) -> str:
-    """Return a number as words."""
-    if isinstance(term, str):
-        return term
-    ((operation, parts),) = term.items()
-    words = [_text(part) for part in parts]
-    sign = {"sum": " + ", "minus": " − ", "ratio": " / "}.get(operation)
-    return f"({sign.join(words)})" if sign else f"{operation}({', '.join(words)})"
