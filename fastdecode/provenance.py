@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -82,6 +83,11 @@ def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
                 name = value.strip()
                 break
     return f"cpu: {name}, {cores()} cores"
+
+
+def processor(device: str) -> str:
+    """Return a device as provenance has it, without the cores that a process could use."""
+    return re.sub(r", \d+ cores$", "", device)
 
 
 def cores() -> int:

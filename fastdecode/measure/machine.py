@@ -5,7 +5,6 @@ decoder can exceed is no floor: so several kernels read, and the best of them co
 those of the one large operand; the vector beside it and the result are left out.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -18,7 +17,7 @@ import torch.nn.functional as F
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.progress import say
-from fastdecode.provenance import cores, describe_cpu
+from fastdecode.provenance import cores, describe_cpu, processor
 
 MEGABYTE = 1 << 20
 WIDTH = 512  # of the matrix that is multiplied by a vector, as in a base Transformer
@@ -66,18 +65,13 @@ def bandwidth_of(machine: Path, threads: int, device: str) -> float:
     found = read_json(machine)
     here = describe_cpu() if device == "cpu" else device
     measured = found["provenance"]["device"]
-    if _processor(measured) != _processor(here) or str(threads) not in found["bandwidth"]:
+    if processor(measured) != processor(here) or str(threads) not in found["bandwidth"]:
         raise UserError(
             f"{machine} is of {measured}, threads {', '.join(found['bandwidth'])}, and this is "
             f"{here}, threads {threads}: time everything on machines of one kind, and delete that "
             "file where it is of another"
         )
     return float(found["bandwidth"][str(threads)])
-
-
-def _processor(device: str) -> str:
-    """Return a device without the cores that a process had, which threads say."""
-    return re.sub(r", \d+ cores$", "", device)
 
 
 def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.errors import UserError
+from fastdecode.report.tidy import MEMORY
 
 SAMPLES = frozenset(
     {"decoder", "repeat", "line", "milliseconds", "tokens"}
@@ -36,14 +37,15 @@ def read_samples(path: Path, columns: Set[str] = SAMPLES) -> pd.DataFrame:
 def measured_so(
     tidy: pd.DataFrame, dataset: str, split: str, tier: str, threads: str
 ) -> pd.DataFrame:
-    """Return the measurements of one sentence at a time with that many threads.
+    """Return what was timed of one sentence at a time with that many threads.
 
-    "all" threads are the most that were measured.
+    "all" threads are the most that were timed.
 
     Raises UserError if there are none.
     """
     rows = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
     rows = rows[(rows["tier"] == tier) & (rows["scenario"] == "S1")]
+    rows = rows[~rows["metric"].str.startswith(MEMORY)]  # its job may have had fewer cores
     most = max(map(int, rows["threads"]), default=0)
     rows = rows[rows["threads"] == (str(most) if threads == "all" else threads)]
     if rows.empty:

@@ -12,7 +12,9 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write
+from fastdecode.provenance import processor
 from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes, only, seeds_of
+from fastdecode.report.tidy import MEMORY
 
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
@@ -94,7 +96,7 @@ def speed_rows(
     same = {
         **{"dataset": dataset, "split": split, "scenario": scenario},
         "seeds": seeds_of(speeds),
-        "device": only(speeds, "device"),
+        "device": _device(speeds),
         **{"over": "", "over_precision": ""},
         "signature": "" if scores.empty else only(scores, "signature"),
     }
@@ -191,6 +193,16 @@ def read_speed(path: Path) -> pd.DataFrame:
     if list(rows.columns) != COLUMNS:
         raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
     return rows.fillna(dict.fromkeys(TEXTS, ""))
+
+
+def _device(speeds: pd.DataFrame) -> str:
+    """Return the device of the times, with the cores that they had.
+
+    Of memory the processor alone counts: a cluster may give the job that measures it fewer cores.
+    Raises UserError if the processors differ, or the cores of times.
+    """
+    only(speeds.assign(device=speeds["device"].map(processor)), "device")
+    return only(speeds[~speeds["metric"].str.startswith(MEMORY)], "device")
 
 
 def _models(rows: pd.DataFrame) -> pd.MultiIndex:

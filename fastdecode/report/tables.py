@@ -8,6 +8,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.measure.disturbance import DRIFT, OTHERS
+from fastdecode.report.tidy import MEMORY
 
 SETTING = ("tier", "scenario", "device", "threads", "precision")  # of all times in a table
 NOT_RUN = "not run in this configuration"
@@ -202,7 +203,7 @@ def _line(key: Key, group: pd.DataFrame | None, base_times: Sequence[float]) -> 
 def _comparison(tidy: pd.DataFrame) -> list[str]:
     """Say what all rows have in common; raise UserError if they do not."""
     parts = []
-    speeds = tidy[tidy["tier"] != ""]
+    speeds = tidy[(tidy["tier"] != "") & ~tidy["metric"].str.startswith(MEMORY)]
     if not speeds.empty:
         tier, scenario, device, threads, precision = (only(speeds, name) for name in SETTING)
         parts.append(

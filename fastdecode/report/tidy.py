@@ -40,6 +40,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
 }
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
+MEMORY = "memory_"  # what names of metrics of memory begin with
 MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}
 MEGABYTE = 1e6  # the unit of memory, MB
 

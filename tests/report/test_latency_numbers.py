@@ -102,6 +102,13 @@ def test_without_stages_there_is_nothing_to_draw(tidy: pd.DataFrame) -> None:
         by_stage(rows[~rows["metric"].str.contains("stage")])
 
 
+def test_memory_is_not_among_the_times(tidy: pd.DataFrame) -> None:
+    memory = tidy["metric"] == "memory_peak"
+    tidy.loc[memory, "device"] = "cpu: X, 1 cores"  # a job of its own, with fewer cores
+    rows = measured_so(tidy, "toy", "test", "reference", "1")
+    assert set(rows["device"]) == {"cpu: X, 2 cores"}
+
+
 def test_all_threads_are_the_most(tidy: pd.DataFrame) -> None:
     rows = measured_so(tidy, "toy", "test", "optimised", "all")
     assert set(rows["threads"]) == {"2"}

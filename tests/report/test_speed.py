@@ -204,6 +204,19 @@ def test_one_device_a_table(tidy: pd.DataFrame) -> None:
     rows_of(two, "Smax")
 
 
+def test_memory_may_be_measured_with_fewer_cores(tidy: pd.DataFrame) -> None:
+    """As on a cluster: its job asks for one core, that of the times for several."""
+    fewer = changed(tidy, "device", "cpu: X, 1 cores", metric="memory_peak")
+    for scenario in ("S1", "Smax"):
+        pd.testing.assert_frame_equal(rows_of(fewer, scenario), rows_of(tidy, scenario))
+    other = changed(tidy, "device", "cpu: Z, 1 cores", metric="memory_peak")
+    with pytest.raises(UserError, match=r"different values of device \(cpu: X and cpu: Z\)"):
+        rows_of(other)
+    odd = changed(tidy, "device", "cpu: X, 1 cores", target="big", scenario="S1")
+    with pytest.raises(UserError, match=r"device \(cpu: X, 1 cores and cpu: X, 2 cores\)"):
+        rows_of(odd)
+
+
 def test_scores_of_different_signatures_are_not_compared(tidy: pd.DataFrame) -> None:
     odd = changed(tidy, "signature", "bleu|v2", metric="bleu", target="big")
     with pytest.raises(UserError, match="different values of signature"):

@@ -147,6 +147,11 @@ def test_speeds_of_different_settings_are_not_compared(column: str, other: str) 
         table([*ROWS, odd])
 
 
+def test_memory_may_be_measured_with_fewer_cores() -> None:
+    memory = value(BASE, "memory_peak", 5.0, **SPEED | {"device": "cpu: X, 1 cores"})
+    assert table([*ROWS, memory]).caption == table().caption
+
+
 def test_the_plainest_speeds_can_be_compared() -> None:
     more = [
         value(BASE, "latency_median", 1.0, tier="optimised"),
