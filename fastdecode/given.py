@@ -1,6 +1,7 @@
 """Takes what a run was given instead of making it, checked so that what follows can trust it.
 
-Every record says `"trained": "elsewhere"` and has the checksum of what was given.
+Every record says `"trained": "elsewhere"` and has the checksum of what was given. Its provenance is
+that of what was given; where and by which code it was taken stands there under `given`.
 """
 
 import shutil
@@ -22,6 +23,7 @@ from fastdecode.files import (
     write_json,
     write_lines,
 )
+from fastdecode.provenance import MADE
 from fastdecode.train import checkpoints
 from fastdecode.translation import Translation, read_translations, write_translations
 
@@ -63,7 +65,7 @@ def take_model(
     write_record(
         out / "train.json",
         shape,
-        {**known.get("provenance", {}), **provenance},
+        provenance,
         {
             "parameters": checkpoints.parameters(state["model"]),
             "updates": max(state.get("averaged_updates", [checkpoints.updates_of(state)])),
@@ -101,10 +103,26 @@ def _check_shape(checkpoint: Path, model: Any, shape: dict[str, str], width: int
 def write_record(
     out: Path, shape: dict[str, str], provenance: dict[str, Any], known: dict[str, Any]
 ) -> None:
-    """Write the `train.json` of a model that was not trained here; what is not known is null."""
+    """Write the `train.json` of a model that was not trained here; what is not known is null.
+
+    `known` is what was given of its record, `provenance` that of its taking.
+    """
     nothing = dict.fromkeys(("parameters", "updates", "epochs", "seconds"))
-    here = {"provenance": provenance, "trained": "elsewhere"}
+    origin = _origin(known.get("provenance", {}), provenance)
+    here = {"provenance": origin, "trained": "elsewhere"}
     write_json(out, {**shape, **nothing, **known, **here})
+
+
+def _origin(known: dict[str, Any], taking: dict[str, Any], **given: Any) -> dict[str, Any]:
+    """Return the provenance of what was given: its own, under the names that it has here.
+
+    `known` is its own, as far as there is one, `taking` that of its taking, `given` what else goes
+    beside that.
+    """
+    unknown = {"device": "unknown", "commit": "unknown"}
+    names = {key: value for key, value in taking.items() if key not in MADE}
+    here = {key: taking[key] for key in MADE}
+    return {**unknown, **known, **names, "given": {**given, **here}}
 
 
 def take_distilled(
@@ -130,7 +148,7 @@ def take_distilled(
         )
     write_lines(out, read_lines(text))
     given = {"path": str(text), "sha256": sha256(text)}
-    write_json(record, {"provenance": provenance, "lines": wanted, "given": given})
+    write_json(record, {"provenance": _origin({}, provenance), "lines": wanted, "given": given})
 
 
 def _unknown_share(text: Path, dictionary: Dictionary) -> float:
@@ -166,7 +184,7 @@ def take_translations(
                 f"{given} has {len(translations)} lines but {source} has {len(lines)}: give a "
                 "line for each"
             )
-    origin = {**known, **provenance, "given": {"path": str(given), "sha256": sha256(given)}}
+    origin = _origin(known, provenance, path=str(given), sha256=sha256(given))
     write_translations(out, {"provenance": origin}, lines, translations)
 
 

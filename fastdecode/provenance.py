@@ -21,6 +21,8 @@ PACKAGES = (
     "numpy",
 )
 
+MADE = ("device", "commit", "packages", "python", "platform")  # where and by what; the rest names
+
 
 def provenance(
     dataset: str | None,
