@@ -36,7 +36,7 @@ def begin_both(
 def _at_once(verifier: Verifier, drafter: Drafter, batch: Batch) -> tuple[Any, Drafts]:
     """Run the drafter's encoder beside the verifier's."""
     if batch.tokens.is_cuda:
-        main, other = torch.cuda.current_stream(), torch.cuda.Stream()
+        main, other = torch.cuda.current_stream(), _other_stream(batch.tokens.device)
         other.wait_stream(main)
         with torch.cuda.stream(other):
             drafts = drafter.begin(batch)
@@ -53,6 +53,12 @@ def _begin(drafter: Drafter, batch: Batch, threads: int) -> Drafts:
         torch.set_num_threads(threads)
     with torch.inference_mode():
         return drafter.begin(batch)
+
+
+@cache
+def _other_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the same stream every time: PyTorch keeps memory for every one that there was."""
+    return torch.cuda.Stream(device)
 
 
 @cache

@@ -32,11 +32,13 @@ def follow(following: Tensor, gained: Tensor, graph: Graph) -> list[Found]:
 
     A path begins with the score of `<s>` and ends at its graph's last vertex.
     """
-    hosted = torch.stack([following, graph.words[..., 0]]).cpu().numpy()
-    gains = gained.double().cpu().numpy()
-    starts, sizes = graph.scores[:, 0, 0].tolist(), graph.sizes.tolist()
+    columns = (graph.sizes[:, None], graph.scores[:, :1, 0], following, graph.words[..., 0], gained)
+    hosted = torch.cat([column.double() for column in columns], 1).cpu()  # exact for any index
+    width = following.shape[1]
     found = []
-    for after, words, gain, score, size in zip(*hosted, gains, starts, sizes, strict=True):
+    for row in hosted.numpy():
+        size, score = int(row[0]), float(row[1])
+        after, words, gain = row[2:].reshape(3, width)
         tokens, here = [], 0
         while here < size - 1:
             score += float(gain[here])

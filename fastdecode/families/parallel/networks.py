@@ -110,8 +110,7 @@ class Fast:
 
     def encode(self, sources: Tensor) -> Encoded:
         """See Network."""
-        filled = sources != self._pad
-        mask = None if bool(filled.all()) else filled[:, None, None]
+        mask = self._mask_of(sources)
         states = self._encoder(sources, mask)
         return Encoded(sources, states, self._decoder.source_keys(states), mask)
 
@@ -132,13 +131,22 @@ class Fast:
         self, slots: Tensor, encoded: Encoded, asked: Tensor, banned: tuple[int, ...] = ()
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
-        filled = slots != self._pad
-        mask = None if bool(filled.all()) else filled[:, None, None]
-        states = self._decoder(self._embedded(slots, encoded), mask, encoded.keys, encoded.mask)
+        own = self._embedded(slots, encoded)
+        states = self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
         best, word = self._decoder.likeliest(states[asked], banned)
         scores, words = states.new_zeros(slots.shape), slots.clone()
         scores[asked], words[asked] = best, word
         return scores, words
+
+    def _mask_of(self, tokens: Tensor) -> Tensor | None:
+        """Return which `tokens` (R, T) are no padding, (R, 1, 1, T); None where all are not.
+
+        A row alone has no padding: nobody waits for the device to say so.
+        """
+        if len(tokens) == 1:
+            return None
+        filled = tokens != self._pad
+        return None if bool(filled.all()) else filled[:, None, None]
 
     def _embedded(self, slots: Tensor, encoded: Encoded) -> Tensor:
         """Return what the slots (R, T) begin with: (R, T, d)."""

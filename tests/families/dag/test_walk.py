@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from fastdecode.families.dag.graph import Graph
 from fastdecode.families.dag.viterbi import viterbi
@@ -84,6 +85,19 @@ def test_viterbi_of_some_lengths_with_a_penalty(seed: int, penalty: float, most:
         ]
         assert score == pytest.approx(max(every), abs=1e-5)
         assert len(tokens) + 2 <= most
+
+
+def test_all_comes_to_the_host_in_one_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = random_graph(11, SIZES, count=1)
+    copies = []
+    copy = Tensor.cpu
+    for name in ("item", "tolist", "numpy", "__int__", "__float__", "__bool__"):
+        read = getattr(Tensor, name)
+        monkeypatch.setattr(Tensor, name, lambda it, read=read: copies.append(it) or read(it))
+    monkeypatch.setattr(Tensor, "cpu", lambda it: copies.append(it) or copy(it))
+    walk(graph, lookahead=True)
+    asked, read = copies
+    assert asked.data_ptr() == read.data_ptr()  # what was copied is read
 
 
 def test_batches_are_their_sentences_one_by_one() -> None:

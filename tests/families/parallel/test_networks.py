@@ -23,6 +23,14 @@ def some_known(system: System, lengths: torch.Tensor) -> torch.Tensor:
     return torch.where(known, words, slots)
 
 
+def test_whether_a_row_alone_is_padded_nobody_asks_the_device() -> None:
+    (model,) = untrained("nat").models
+    elsewhere = torch.zeros(2, 3, dtype=torch.long, device="meta")  # which has no answers
+    assert Fast(model)._mask_of(elsewhere[:1]) is None
+    with pytest.raises(RuntimeError):
+        Fast(model)._mask_of(elsewhere)
+
+
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc"])
