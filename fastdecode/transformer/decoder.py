@@ -46,10 +46,6 @@ class Memory:
         if self.mask is not None:
             self.mask = self.mask.index_select(0, sentences)
 
-    def cut(self, length: int) -> None:
-        """Forget all target tokens but the first `length`."""
-        self.length = length
-
 
 class Decoder:
     """A Transformer decoder with a fairseq decoder's weights."""
@@ -75,28 +71,32 @@ class Decoder:
         again: a memory is good until the next one begins. `clear` empties it, for `step_at` with
         rows of different lengths: what is masked counts nothing, but must be a number.
         """
-        count = len(self._layers)
-        keys = self._source(encoded).unflatten(-1, (count, 2, self._heads, -1))
-        source = keys.permute(2, 3, 0, 4, 1, 5).contiguous()  # (L, 2, B, H, S, D)
-        size = (count, 2, len(encoded) * rows, self._heads, longest, self._width // self._heads)
+        size = self.room(len(encoded) * rows, longest)
         if self._room.numel() < prod(size):
             self._room = encoded.new_empty(prod(size))
         own = self._room[: prod(size)].view(size)
-        return Memory(own.zero_() if clear else own, source, mask)
+        return Memory(own.zero_() if clear else own, self.read(encoded), mask)
 
-    def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
+    def room(self, rows: int, longest: int) -> tuple[int, ...]:
+        """Return the shape of the keys and values of `longest` target tokens a row."""
+        width = self._width // self._heads
+        return len(self._layers), 2, rows, self._heads, longest, width  # (L, 2, R, H, T, D)
+
+    def read(self, encoded: Tensor) -> Tensor:
+        """Return the keys and values (L, 2, B, H, S, D) of the encoder's states (B, S, d)."""
+        keys = self._source(encoded).unflatten(-1, (len(self._layers), 2, self._heads, -1))
+        source: Tensor = keys.permute(2, 3, 0, 4, 1, 5).contiguous()
+        return source
+
+    def step(self, tokens: Tensor, memory: Memory) -> Tensor:
         """Feed the next `tokens` (R, n) and return their logits (R, n, V).
 
-        Every new token sees all earlier ones; of the new ones it sees all, or where `mask` (n, n)
-        is true.
+        Every new token sees all earlier ones, and all the new ones.
         """
-        new = tokens.shape[1]
-        end = memory.length + new
-        if mask is not None:
-            mask = torch.cat([mask.new_ones(new, memory.length), mask], dim=1)
+        end = memory.length + tokens.shape[1]
         positions = torch.arange(memory.length, end, device=tokens.device)
         memory.length = end
-        return self.run(tokens, positions, end, mask, memory)
+        return self.run(tokens, positions, end, None, memory)
 
     def step_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
         """Feed `tokens` (R, n) behind the first `lengths` (R) of each row; return (R, n, V).

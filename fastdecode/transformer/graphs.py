@@ -37,48 +37,44 @@ def cuda_graph(step: Replay) -> Replay:
 
 
 class GraphedDecoder(Decoder):
-    """A Decoder whose steps, of as many tokens a row, are recorded once and then repeated."""
+    """A Decoder whose steps, of as many tokens a row, are recorded once and then repeated.
+
+    It decodes one sentence at a time: a GPU that has several to do is busy without this.
+    """
 
     def __init__(self, module: Any, record: Callable[[Replay], Replay] = cuda_graph):
         """Take a fairseq decoder's weights; `record` turns a step into its repetition."""
         super().__init__(module)
         self._record = record
         self._memories: dict[tuple[int, ...], Memory] = {}  # by size
-        self._fixed: dict[int, Memory] = {}  # the same, by address
         self._steps: dict[tuple[int, int, int], tuple[Replay, Tensor, Tensor]] = {}
 
     def begin(
         self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
     ) -> Memory:
         """See Decoder. The memory lies in buffers that the next one of its size takes over."""
-        fresh = super().begin(encoded, mask, rows, longest, clear)
+        assert len(encoded) == 1 and mask is None
         words, room = encoded.shape[1], _round(longest)
         padding = _round(words) - words
-        key = (len(encoded), rows, words + padding, room)
+        key = (rows, words + padding, room)
+        source = F.pad(self.read(encoded), (0, 0, 0, padding))
         if key not in self._memories:
-            own = F.pad(fresh.own, (0, 0, 0, room - longest)).zero_()
-            source = F.pad(fresh.source, (0, 0, 0, padding))
-            seen = source.new_zeros(len(encoded), 1, 1, words + padding, dtype=torch.bool)
-            self._memories[key] = Memory(own, source, seen)
-            self._fixed[own.data_ptr()] = self._memories[key]
+            own = source.new_zeros(self.room(rows, room))
+            seen = source.new_empty(1, 1, 1, words + padding, dtype=torch.bool)
+            self._memories[key] = Memory(own, torch.empty_like(source), seen)
         memory = self._memories[key]
-        if mask is None:
-            mask = memory.source.new_ones(len(encoded), 1, 1, words, dtype=torch.bool)
         assert memory.mask is not None
-        memory.mask.copy_(F.pad(mask, (0, padding)))
-        memory.source.copy_(F.pad(fresh.source, (0, 0, 0, padding)))
+        memory.mask.copy_(torch.arange(words + padding, device=source.device) < words)
+        memory.source.copy_(source)
         return replace(memory, length=0)
 
-    def step(self, tokens: Tensor, memory: Memory, mask: Tensor | None = None) -> Tensor:
+    def step(self, tokens: Tensor, memory: Memory) -> Tensor:
         """See Decoder. The logits are overwritten by the next step."""
-        fixed = self._fixed.get(memory.own.data_ptr())
-        if fixed is None or mask is not None:  # sentences have left it, or not all see each other
-            return super().step(tokens, memory, mask)
         new = tokens.shape[1]
         window = _round(memory.length + new)
-        key = (fixed.own.data_ptr(), window, new)
+        key = (memory.own.data_ptr(), window, new)
         if key not in self._steps:
-            self._steps[key] = self._recorded(tokens, memory.length, fixed, window)
+            self._steps[key] = self._recorded(tokens, memory.length, memory, window)
         replay, input_tokens, positions = self._steps[key]
         input_tokens.copy_(tokens)
         end = memory.length + new

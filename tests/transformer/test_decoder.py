@@ -28,18 +28,14 @@ def begin(model: Any, decoder: Decoder, rows: int = 1, longest: int = 6) -> Memo
     return decoder.begin(Encoder(model.encoder)(SOURCE, mask), mask, rows, longest)
 
 
-@pytest.mark.parametrize("steps", [[1] * 6, [6], [2, 3, 1]])
-def test_step_by_step_it_says_what_one_pass_says(model: Any, steps: list[int]) -> None:
+def test_step_by_step_it_says_what_one_pass_says(model: Any) -> None:
     decoder = Decoder(model.decoder)
     memory = begin(model, decoder)
-    logits = []
-    for new in steps:
-        tokens = TARGET[:, memory.length :][:, :new]
-        logits.append(decoder.step(tokens, memory, torch.ones(new, new).tril().bool()))
+    logits = [decoder.step(TARGET[:, i : i + 1], memory) for i in range(6)]
     assert torch.allclose(torch.cat(logits, 1), expected(model, SOURCE, TARGET), atol=1e-12)
 
 
-def test_without_a_mask_new_tokens_see_each_other(model: Any) -> None:
+def test_new_tokens_see_each_other(model: Any) -> None:
     decoder = Decoder(model.decoder)
     first = decoder.step(TARGET[:, :2], begin(model, decoder))[:, 0]
     other = TARGET[:, :2].clone()
@@ -85,17 +81,6 @@ def test_sentences_leave_with_all_their_rows(model: Any) -> None:
     assert torch.allclose(logits, alone.repeat_interleave(2, 0), atol=1e-12)
 
 
-def test_a_cut_memory_is_one_that_never_saw_the_rest(model: Any) -> None:
-    decoder = Decoder(model.decoder)
-    memory = begin(model, decoder)
-    causal = torch.ones(4, 4).tril().bool()
-    decoder.step(TARGET[:, :1], memory)
-    decoder.step(TARGET[:, 1:5].flip(1), memory, causal)  # a draft
-    memory.cut(1)
-    logits = decoder.step(TARGET[:, 1:5], memory, causal)
-    assert torch.allclose(logits, expected(model, SOURCE, TARGET)[:, 1:5], atol=1e-12)
-
-
 def test_a_memory_begins_anew_in_the_old_room(model: Any) -> None:
     decoder = Decoder(model.decoder)
     decoder.step(TARGET.flip(1), begin(model, decoder, longest=9))
@@ -120,6 +105,22 @@ def feed(decoder: Decoder, memory: Memory, lengths: list[int], new: int) -> Tens
     """Feed the next tokens of every row."""
     tokens = [TARGET[i, n : n + new] for i, n in enumerate(lengths)]
     return decoder.step_at(torch.stack(tokens), torch.tensor(lengths), max(lengths), memory)
+
+
+@pytest.mark.parametrize("steps", [[6], [2, 3, 1]])
+@pytest.mark.parametrize("rows", [1, 3])  # one alone has a mask of its own making
+def test_block_by_block_it_says_what_one_pass_says(model: Any, rows: int, steps: list[int]) -> None:
+    decoder = Decoder(model.decoder)
+    mask = (SOURCE[:rows] != PAD)[:, None, None]
+    encoded = Encoder(model.encoder)(SOURCE[:rows], mask)
+    memory = decoder.begin(encoded, mask, 1, 6, clear=True)
+    logits, done = [], 0
+    for new in steps:
+        tokens = TARGET[:rows, done : done + new]
+        logits.append(decoder.step_at(tokens, torch.full((rows,), done), done, memory))
+        done += new
+    whole = expected(model, SOURCE[:rows], TARGET[:rows])
+    assert torch.allclose(torch.cat(logits, 1), whole, atol=1e-12)
 
 
 def test_every_row_goes_on_from_its_own_place(model: Any) -> None:
