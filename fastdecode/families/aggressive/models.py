@@ -8,8 +8,7 @@ from fastdecode.drafting import Batch, Prefixes
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.model import DrafterModel
-
-ONCE = ("encoder_attn.k_proj", "encoder_attn.v_proj")  # projections of the source
+from fastdecode.transformer import weights
 
 
 class Checks(Protocol):
@@ -45,15 +44,14 @@ class Verifier(Protocol):
 
 
 def bytes_per_pass(model: Any) -> int:
-    """Return the bytes of weights that a decoder pass reads at least; not what is used once."""
-    layers = model.decoder.layers.named_parameters()
-    read = [p for name, p in layers if not name.split(".", 1)[1].startswith(ONCE)]
-    read.append(model.decoder.output_projection.weight)
+    """Return the bytes of weights that a decoder pass reads at least, this family's parts too."""
+    own: list[Any] = []
     if isinstance(model, DrafterModel):
-        read += model.decoder.copy.parameters()
+        own += model.decoder.copy.parameters()
     if isinstance(model, BlockwiseModel):
-        read += model.decoder.heads.parameters()
-    return sum(p.numel() * p.element_size() for p in read)
+        own += model.decoder.heads.parameters()
+    size: int = sum(p.nbytes for p in own)
+    return weights.bytes_per_pass(model) + size
 
 
 def drafter_model(models: list[Any]) -> Any:

@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 
 from fastdecode.errors import UserError
-from fastdecode.families.lattice.candidates import Candidates
 from fastdecode.families.lattice.lengths import read_lengths
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.optimised import OptimisedScorer
 from fastdecode.families.lattice.rows import Decoder as Row
 from fastdecode.families.lattice.scan import scan
 from fastdecode.families.lattice.scorer import Scorer
-from fastdecode.families.lattice.tables import open_tables
+from fastdecode.families.lattice.sentence import candidates_of
 from fastdecode.families.lattice.viterbi import viterbi
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
@@ -49,7 +48,7 @@ class LatticeDecoder:
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch
         self._device = next(model.parameters()).device
-        self._candidates = system.share("candidates", lambda: _candidates(system))
+        self._candidates = system.share("candidates", lambda: candidates_of(system))
         self._lengths = read_lengths(system.assets / "lengths.json")
         if row.bf16 and self._device.type != "cpu":
             raise UserError("bf16 is the lattice's for a CPU: on a GPU set precision: bf16")
@@ -142,9 +141,3 @@ def _bytes(module: Any, exact: bool, half: bool) -> int:
     size = torch.bfloat16.itemsize if half else large[0].element_size()
     total: int = sum(w.nbytes for w in small) + size * sum(w.numel() for w in large)
     return total
-
-
-def _candidates(system: "System") -> Candidates:
-    assert system.assets is not None
-    words = system.source.symbols, system.target.symbols
-    return Candidates(open_tables(system.assets / "tables", *words), system.device)
