@@ -12,6 +12,7 @@ from fastdecode.measure.untrained import untrained_system
 from fastdecode.transformer.decoder import Decoder
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import BLOCK, GraphedDecoder, Replay
+from tests.gpu import needs_gpu
 
 EOS = 2
 SIZE = Architecture(width=8, ffn=12, heads=2, encoder_layers=1, decoder_layers=2)
@@ -67,7 +68,7 @@ def test_keys_and_values_lie_in_one_place_only(models: Any) -> None:
     assert not graphed._room.numel()  # a plain decoder's
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@needs_gpu
 @pytest.mark.parametrize("new", [1, 2])
 def test_cuda_graphs_say_what_plain_steps_say(new: int) -> None:
     (model,) = untrained_system(SIZE, 20, device="cuda").models

@@ -29,6 +29,7 @@ from fastdecode.families.dag.paths import (
 from fastdecode.families.dag.sweep import Sweep, sweep
 from fastdecode.measure.child import in_child
 from tests.families.dag.conftest import path_scores, random_target
+from tests.gpu import needs_gpu
 
 Problem = tuple[Tensor, Tensor, Tensor, Tensor]
 
@@ -95,8 +96,8 @@ def swept(function: Sweep, problem: Problem) -> list[Any]:
     found = function(chances, links.exp(), allowed, lengths, sizes)
     found.ahead[0] = 0  # nobody asks for it, nor for what no step was taken to
     found.scales_back[lengths - 1, torch.arange(len(lengths))] = 1
-    there = torch.arange(len(chances))[:, None] < lengths
-    return [x[there].numpy() for x in found]
+    there = torch.arange(len(chances), device=lengths.device)[:, None] < lengths
+    return [x[there].cpu().numpy() for x in found]
 
 
 def interpret() -> dict[str, Any]:
@@ -147,6 +148,18 @@ def test_every_step_is_the_twins(solved: Any, name: str) -> None:
     expected = swept(sweep, PROBLEMS[name]())
     for a, b in zip(solved["swept"][name], expected, strict=True):
         assert a == pytest.approx(b, abs=1e-12)
+
+
+@needs_gpu
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_on_a_gpu_too_they_are_the_twins(name: str) -> None:
+    from fastdecode.families.dag import kernel
+
+    problem = PROBLEMS[name]()
+    there = tuple(x.to("cuda") for x in problem)
+    for a, b in zip(swept(kernel.sweep, there), swept(sweep, problem), strict=True):
+        assert a == pytest.approx(b, abs=1e-12)
+    assert torch.equal(kernel.best_path(*there).cpu(), path_by_maxima(*problem))
 
 
 def test_values_are_the_sums_of_all_paths(solved: Any) -> None:

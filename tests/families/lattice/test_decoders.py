@@ -21,6 +21,7 @@ from fastdecode.files import read_lines
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.transformer.linear import has_bf16
 from fastdecode.translation import Translation
+from tests.gpu import assert_a_gpu_writes_the_same, needs_gpu
 
 Sentences = list[list[str]]
 SMALL = {"k": 6, "delta": 1}
@@ -77,6 +78,14 @@ def test_fairseqs_own_encoder_reads_in_the_reference_tier(
     assert len(calls) == 1
     for eager, fast in zip(*found, strict=True):
         same(eager, fast)
+
+
+@needs_gpu
+@pytest.mark.parametrize("row", [{}, {"normalise": "candidates"}, {"search": "scan"}])
+def test_a_gpu_writes_what_a_cpu_writes(
+    system: System, sentences: Sentences, row: dict[str, Any]
+) -> None:
+    assert_a_gpu_writes_the_same(system, "lattice", SMALL | row, sentences)
 
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
