@@ -5,10 +5,14 @@ from itertools import product
 from fastdecode.config.artifacts import entries, parts
 from fastdecode.config.claims import Claim
 from fastdecode.config.models import Model
-from fastdecode.config.papers import AT, trained
+from fastdecode.config.papers import AT, Artifact, trained
 from fastdecode.config.read import Configuration
+from fastdecode.report.artifacts.metrics import METRICS
 
-RESAMPLED = ("bleu", "bleu_by_length")  # what of translations is
+# what of translations is: fastdecode.measure.resamples
+RESAMPLED = (
+    *("bleu", "bleu_by_length", "passes", "tokens_per_pass", "repetition_rate", "end_precision"),
+)
 Where = tuple[str, str, str]  # dataset, split, one of these
 
 
@@ -18,7 +22,7 @@ def resampled(config: Configuration, paper: str) -> dict[Where, list[tuple[Model
     row = config.papers[paper]
     for name, metric in product(judged(config, paper), RESAMPLED):
         artifact = row.artifacts[name]
-        if metric not in {one.partition(AT)[0] for one in artifact.measured.values()}:
+        if metric not in _measured(artifact):
             continue
         chosen = dict.fromkeys(next(iter(t.values())) for t in entries(config, artifact).values())
         for dataset, part in parts(config, artifact).items():
@@ -29,6 +33,12 @@ def resampled(config: Configuration, paper: str) -> dict[Where, list[tuple[Model
                     where = (dataset, part["split"], metric)
                     found.setdefault(where, {})[model, decoder] = None
     return {where: list(models) for where, models in found.items()}
+
+
+def _measured(artifact: Artifact) -> set[str]:
+    """Return the tidy names of what an artifact measures."""
+    named = {one.partition(AT)[0] for one in artifact.measured.values()}
+    return {METRICS[name].tidy for name in named if name in METRICS}
 
 
 def decided_by(config: Configuration, model: Model, decoder: str) -> str:

@@ -10,6 +10,10 @@ a reason that the paper does not give.
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+
 from fastdecode.measure.metrics import Metrics, metric, word_bleu
 
 ORDERS = (1, 4)
@@ -21,6 +25,28 @@ ENDS = {
 LONG = 30
 
 
+def end_counts(
+    words: Sequence[str], reference: Sequence[str], scorer: BLEU
+) -> dict[str, NDArray[np.int64]]:
+    """Return for `precision1_first5` and so on the n-grams of each line, (N, 2): right ones, all.
+
+    The same stands there a second time with `/over30`, of the lines with over 30 words in the
+    reference, none of the others; not if there is no such line.
+    """
+    counts = {}
+    for end, part in ENDS.items():
+        scores = [
+            scorer.corpus_score([" ".join(line.split()[part])], [[right]])
+            for line, right in zip(words, reference, strict=True)
+        ]
+        for order in ORDERS:
+            lines = [(score.counts[order - 1], score.totals[order - 1]) for score in scores]
+            counts[f"precision{order}_{end}"] = np.array(lines)
+    long = np.array([[len(right.split()) > LONG] for right in reference])  # (N, 1)
+    over = {f"{name}/over{LONG}": lines * long for name, lines in counts.items()}
+    return counts | (over if long.any() else {})
+
+
 def end_precisions(words: Sequence[str], reference: Sequence[str], lowercase: bool) -> Metrics:
     """Return `precision1_first5`, `precision4_last15` and so on, shares between 0 and 1.
 
@@ -28,20 +54,13 @@ def end_precisions(words: Sequence[str], reference: Sequence[str], lowercase: bo
     second time with `/over30`, of the lines with over 30 words in the reference. `words` and
     `reference` are tokenised lines without BPE. What has no n-gram to judge is left out.
     """
-    lines = [(line.split(), right) for line, right in zip(words, reference, strict=True)]
-    long = [(line, right) for line, right in lines if len(right.split()) > LONG]
     scorer = word_bleu(lowercase)
-    metrics: Metrics = {}
-    for chosen, suffix in ((lines, ""), (long, f"/over{LONG}")):
-        if not chosen:
-            continue
-        references = [[right for _, right in chosen]]
-        for end, part in ENDS.items():
-            hypotheses = [" ".join(line[part]) for line, _ in chosen]
-            score = scorer.corpus_score(hypotheses, references)
-            for order in ORDERS:
-                right, total = score.counts[order - 1], score.totals[order - 1]
-                if total:
-                    name = f"precision{order}_{end}{suffix}"
-                    metrics[name] = metric(right / total, "share", scorer)
-    return metrics
+    sums = {
+        name: lines.sum(axis=0).tolist()
+        for name, lines in end_counts(words, reference, scorer).items()
+    }
+    return {
+        name: metric(right / total, "share", scorer)
+        for name, (right, total) in sums.items()
+        if total
+    }

@@ -15,5 +15,10 @@ def repetition_rate(lines: Iterable[Sequence[str]]) -> float:
     tokens = repeated = 0
     for line in lines:
         tokens += len(line)
-        repeated += sum(before == token for before, token in pairwise(line))
+        repeated += repeats(line)
     return repeated / tokens if tokens else 0.0
+
+
+def repeats(tokens: Sequence[str]) -> int:
+    """Return how many tokens of a line equal the token just before them."""
+    return sum(before == token for before, token in pairwise(tokens))

@@ -69,14 +69,19 @@ def resampled_bleu_by_length(
     }
 
 
+def check_lines(translations: int, reference: int) -> None:
+    """Raise UserError on an empty test set and on numbers of lines that differ."""
+    if not translations or translations != reference:
+        raise UserError(
+            f"{translations} translations and {reference} lines of the reference: resample a "
+            "split that is not empty"
+        )
+
+
 def _of_lines(
     texts: Sequence[str], reference: Sequence[str], language: str, lowercase: bool
 ) -> Counts:
-    if not texts or len(texts) != len(reference):
-        raise UserError(
-            f"{len(texts)} translations and {len(reference)} lines of the reference: resample a "
-            "split that is not empty"
-        )
+    check_lines(len(texts), len(reference))
     count = counter(language, lowercase)
     return np.array([count(text, [right]) for text, right in zip(texts, reference, strict=True)])
 
@@ -113,6 +118,15 @@ def _score(counts: list[int]) -> float:
     half = len(orders) // 2
     scored = BLEU.compute_bleu(orders[:half], orders[half:], length, wanted, smooth_method="exp")
     return float(scored.score)
+
+
+def resampled_ratio(counts: Counts, resamples: int = RESAMPLES) -> Numbers:
+    """Return one sum over lines by another of every resample of the lines, (R,).
+
+    `counts` are both of each line, (N, 2). It is NaN where the second sum is zero.
+    """
+    sums = np.array([counts[lines].sum(axis=0) for lines in draws(len(counts), resamples)])
+    return sums[:, 0] / np.where(sums[:, 1], sums[:, 1], np.nan)
 
 
 def resampled_seeds(scores: Numbers, model: str) -> Numbers:

@@ -100,3 +100,19 @@ def test_what_a_figure_shows_by_length_is_resampled_by_length() -> None:
     }
     both = resampled(Configuration(values, CONFIG), "dag")
     assert ("toy.long", "test", "bleu") in both and where in both
+
+
+def test_what_translations_are_counted_by_is_resampled_too() -> None:
+    def found(run: str, paper: str) -> dict[tuple[str, str], set[str]]:
+        values = merge(read_yaml(CONFIG / "config.yaml"), read_yaml(CONFIG / f"runs/{run}.yaml"))
+        wanted = resampled(Configuration(values, CONFIG), paper)
+        return {
+            (split, metric): {f"{model.entry}/{decoder}" for model, decoder in scored}
+            for (_, split, metric), scored in wanted.items()
+        }
+
+    verified = found("toy-aggressive", "aggressive")
+    assert {("test", "passes"), ("test", "repetition_rate")} < set(verified)
+    assert "transformer-big/gad/gad-pp" in verified["valid", "tokens_per_pass"]
+    ends = found("toy-bidirectional", "bidirectional")["test", "end_precision"]
+    assert {entry.rpartition("/")[2] for entry in ends} == {"beam10", "pairs-beam10"}

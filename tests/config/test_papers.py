@@ -196,7 +196,7 @@ def test_an_ensemble_is_scored_once_whatever_the_seeds() -> None:
     for models in (
         [model for model, _ in compared(config, wanted, ensemble.dataset)],
         [model for model, _, _ in also_scored(config)],
-        [model for found in resampled(config, "aggressive").values() for model, _ in found],
+        *([model for model, _ in found] for found in resampled(config, "aggressive").values()),
     ):
         assert [model for model in models if model.system == ensemble.system] == [ensemble]
         assert {model.seed for model in models} == {2, 3}

@@ -1,4 +1,4 @@
-"""Resample the BLEU of translations: see fastdecode.measure.resampling."""
+"""Resample what translations have: see fastdecode.measure.resamples."""
 
 from pathlib import Path
 
@@ -7,32 +7,28 @@ import pandas as pd
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import open_to_write, read_lines
-from fastdecode.measure.resampling import (
-    resampled_bleu,
-    resampled_bleu_by_length,
-    resampled_seeds,
-)
+from fastdecode.measure.resamples import Reference, resamples
+from fastdecode.measure.resampling import resampled_seeds
 from fastdecode.translation import read_translations
 
 params = snakemake.params
 with clear_errors():
-    reference = list(read_lines(Path(snakemake.input.raw)))
+    reference = Reference(
+        raw=list(read_lines(Path(snakemake.input.raw))),
+        tokenised=list(read_lines(Path(snakemake.input.tokenised))),
+        language=params.language,
+        lowercase=params.lowercase,
+    )
     seeds_of = dict(zip(params.entries, params.drawn_as, strict=True))
-    lengths = [len(line.split()) for line in read_lines(Path(snakemake.input.tokenised))]
-    resamples: dict[tuple[str, str], list] = {}
+    found: dict[tuple[str, str], list] = {}
     for entry, path in zip(params.entries, snakemake.input.translations, strict=True):
         _, _, translations = read_translations(Path(path))
-        texts = [translation.text for translation in translations]
-        kind = (params.language, params.lowercase)
-        if snakemake.wildcards.metric == "bleu_by_length":
-            drawn = resampled_bleu_by_length(texts, reference, lengths, *kind)
-        else:
-            drawn = {"": resampled_bleu(texts, reference, *kind)}
-        for part, scores in drawn.items():
-            resamples.setdefault((entry, part), []).append(scores)
+        drawn = resamples(snakemake.wildcards.metric, translations, reference)
+        for part, numbers in drawn.items():
+            found.setdefault((entry, part), []).append(numbers)
     means = {
         f"{entry}/{part}" if part else entry: resampled_seeds(np.stack(seeds), seeds_of[entry])
-        for (entry, part), seeds in resamples.items()
+        for (entry, part), seeds in found.items()
     }
     with open_to_write(Path(snakemake.output[0])) as file:
-        pd.DataFrame(means).round(6).to_csv(file, index=False, lineterminator="\n")
+        pd.DataFrame(means).round(9).to_csv(file, index=False, lineterminator="\n")

@@ -15,8 +15,12 @@ LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
 NOTES = ("device", "signature", "over", "marks", "commit")
-BASE = ("over_batch",)  # of a ratio in Smax: what it is over may be fastest in other batches
-CELLS = Sheet(("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES, *BASE), NUMBERS, BASE)
+# over_batch: of a ratio in Smax, since what it is over may be fastest in other batches
+# part: what of the lines a number is of, if not all, such as precision1_first5
+ADDED = ("over_batch", "part")
+CELLS = Sheet(
+    ("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES, *ADDED), NUMBERS, ADDED
+)
 
 
 def of_both(marks: str, others: str) -> str:

@@ -11,24 +11,25 @@ class Metric:
     heading: str
     form: str
     tidy: str
-    kind: Literal["quality", "speed", "ratio", "stages"] = "quality"
+    kind: Literal["quality", "gain", "speed", "ratio", "stages"] = "quality"
     scenario: str = ""  # of a speed
     inverse: bool = False  # of a ratio: more is faster
     on_gpu: str = ""  # what stands for `tidy` where it was measured
     steady: bool = False  # a busy machine does not change it
-    score: bool = False  # of the test lines as a whole, so that other lines would move it
+    random: bool = True  # other test lines, or another timing, would move it
 
 
 METRICS = {
-    "bleu": Metric("BLEU", "{:.2f}", "bleu", score=True),
-    "bleu_by_length": Metric("BLEU", "{:.2f}", "bleu_by_length", score=True),  # dag.lengths
-    "pairwise_bleu": Metric("BLEU", "{:.2f}", "pairwise", score=True),  # dag.diversity
-    "multi_reference_bleu": Metric("BLEU", "{:.2f}", "multi_reference", score=True),  # the same
-    "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu", score=True),
-    "compound_split_bleu": Metric(
-        "compound-split BLEU", "{:.2f}", "compound_split_bleu", score=True
-    ),
-    "chrf": Metric("chrF", "{:.2f}", "chrf", score=True),
+    "bleu": Metric("BLEU", "{:.2f}", "bleu"),
+    "bleu_by_length": Metric("BLEU", "{:.2f}", "bleu_by_length"),  # dag.lengths
+    "pairwise_bleu": Metric("BLEU", "{:.2f}", "pairwise"),  # dag.diversity
+    "multi_reference_bleu": Metric("BLEU", "{:.2f}", "multi_reference"),  # the same
+    "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu"),
+    "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
+    "chrf": Metric("chrF", "{:.2f}", "chrf"),
+    # of an end of a row, in percent: bidirectional.ends
+    "end_precision": Metric("precision", "{:.1f}", "end_precision"),
+    "end_precision_gain": Metric("precision", "{:.1f}", "end_precision", "gain"),
     "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
     "passes": Metric("passes", "{:.1f}", "passes"),
     "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),
@@ -42,6 +43,7 @@ METRICS = {
         "S1",
         on_gpu="memory_allocator_peak",
         steady=True,
+        random=False,  # mostly weights and code
     ),
     "sentences_per_second": Metric(
         "sentences/s", "{:.1f}", "throughput_sentences", "speed", "Smax"

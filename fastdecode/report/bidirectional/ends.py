@@ -47,12 +47,14 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
             if not rows.empty:
                 values[name], entries[name] = 100 * fmean(rows["value"]), entry
                 same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
+                same["part"] = f"precision{order}_{end}"
                 same["commit"] = " ".join(rows["commit"].unique())
                 commits += rows["commit"].tolist()
                 yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
         if len(values) == 2:
             difference = values[DOUBLE] - values[SINGLE]
             same = {"split": part.split, "what": entries[DOUBLE], "over": entries[SINGLE]}
+            same["part"] = f"precision{order}_{end}"
             same["commit"] = " ".join(dict.fromkeys(commits))
             yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, **same}
 

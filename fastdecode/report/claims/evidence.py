@@ -40,8 +40,8 @@ class Resamples:
 
     scores: Mapping[tuple[str, str, str], pd.DataFrame] = field(default_factory=dict)
     """By dataset, split and metric: a column of resamples for each target/system/decoder, or, of
-    what is no BLEU of a split as a whole, for what was measured and the label of its point, such
-    as raw/dag/dag-lookahead/11-20."""
+    what is not of a split as a whole, for what was measured and the label of its point or the part
+    of its cell, such as raw/dag/dag-lookahead/11-20."""
     times: Mapping[tuple[str, str, str], Path] = field(default_factory=dict)
     """By dataset, tier and scenario: the raw samples of a timing."""
     _read: dict[Path, pd.DataFrame] = field(default_factory=dict, repr=False)
@@ -51,16 +51,14 @@ class Resamples:
         metric, what = cell.metric, str(cell.origin["what"])
         if metric is None:
             return None
-        if metric.score:
-            where = (str(cell.origin["dataset"]), str(cell.origin["split"]), metric.tidy)
-            drawn = self.scores.get(where)
-            column = what if metric.tidy == "bleu" else f"{what}/{_label(cell.origin)}"
-            found = drawn is not None and column in drawn
-            return drawn[column].to_numpy(float) if drawn is not None and found else None
-        batch = str(cell.origin.get("batch", ""))
-        if metric.kind == "speed" and metric.scenario:
+        if metric.kind == "quality":
+            return self._score(cell, metric, what)
+        batch, over = str(cell.origin.get("batch", "")), str(cell.origin.get("over", ""))
+        if metric.kind == "speed":
             return self._time(cell, metric, what, batch)
-        over = str(cell.origin.get("over", ""))
+        if metric.kind == "gain" and over:
+            base, own = self._score(cell, metric, over), self._score(cell, metric, what)
+            return None if base is None or own is None else own - base
         if metric.kind == "ratio" and over:
             # older files do not say: those are of one size, that of the artifact
             over_batch = str(cell.origin.get("over_batch", "")) or batch
@@ -68,6 +66,14 @@ class Resamples:
             own = self._time(cell, metric, what, batch)
             if base is not None and own is not None:
                 return own / base if metric.inverse else base / own
+        return None
+
+    def _score(self, cell: Cell, metric: Metric, entry: str) -> Numbers | None:
+        where = (str(cell.origin["dataset"]), str(cell.origin["split"]), metric.tidy)
+        drawn = self.scores.get(where, pd.DataFrame())
+        for column in (entry, f"{entry}/{_part(cell.origin)}"):
+            if column in drawn:
+                return drawn[column].to_numpy(float)
         return None
 
     def _time(self, cell: Cell, metric: Metric, entry: str, batch: str) -> Numbers | None:
@@ -162,6 +168,11 @@ def _label(line: Mapping[Any, Any]) -> str:
     return str(line.get("label", "")).partition("\n")[0]
 
 
+def _part(line: Mapping[Any, Any]) -> str:
+    """Return what of the lines a number is of, if not of all: the label of a point says it."""
+    return str(line.get("part", "")) or _label(line)
+
+
 def _batch(artifact: Artifact, point: Mapping[Any, Any]) -> str:
     """Return the sentences a batch of a point's speed; older files leave it to the artifact."""
     return str(point.get("batch", "")) or str(artifact.batch or "")
@@ -196,14 +207,14 @@ class Estimate:
     drawn: Numbers | None = field(default=None, repr=False)
     cells: tuple[Cell, ...] = ()
     missing: tuple[str, ...] = ()
-    bare: bool = False  # a score of test lines is in it of which no resamples are known
+    bare: bool = False  # a number is in it that others would move, and no resamples of it are known
 
 
 def estimate(cell: Cell, resamples: Resamples) -> Estimate:
     """Return the number of a cell."""
     drawn = resamples.of(cell)
-    score = cell.metric is not None and cell.metric.score
-    return Estimate(cell.value, drawn, (cell,), bare=score and drawn is None)
+    random = cell.metric is not None and cell.metric.random
+    return Estimate(cell.value, drawn, (cell,), bare=random and drawn is None)
 
 
 def between(points: Sequence[tuple[Estimate, Estimate]], x: float) -> Estimate:

@@ -41,6 +41,7 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
     assert ours["all", "p1_diff"] == pytest.approx(2.5)
     both = cells_of_ours.loc[("all", "p1_diff"), ["what", "over", "commit"]]
     assert both.tolist() == ["big/small/beam5", "raw/base/beam5", "c0ffee"]
+    assert set(cells_of_ours.loc["all", "part"]) == {"precision1_all/over30"}
     assert ("left5", "p1_diff") not in ours.index
     table = printed("x", ARTIFACT, found)
     assert table.frame.to_dict("list") == {

@@ -16,8 +16,9 @@ from fastdecode.report.claims.judge import Judgement, judge
 NAMES = ("slow", "quick", "other")
 TABLE = {
     **{"title": "t", "kind": "table", "function": "artifacts.rows", "published": {"bleu": "B"}},
-    "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup", "passes": "passes"}
-    | {"tokens": "tokens_ratio"},
+    "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"}
+    | {"tokens": "tokens_ratio", "passes": "passes", "memory": "memory"}
+    | {"ends": "end_precision_gain"},
     "over": "slow",
     "rows": {name: {"bleu": 30, "ours": f"raw/{name}/beam5"} for name in NAMES},
 }

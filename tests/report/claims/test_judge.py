@@ -15,14 +15,14 @@ from fastdecode.report.claims.printed import printed, read_verdicts, verdicts, w
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
 
 
-def passes(folder: Path) -> dict[str, list[Cell]]:
+def sizes(folder: Path) -> dict[str, list[Cell]]:
     values = {"slow": 10.0, "quick": 2.0, "other": 4.0}
-    return {"table1": cells_of(folder, *(line(r, "passes", v) for r, v in values.items()))}
+    return {"table1": cells_of(folder, *(line(r, "memory", v) for r, v in values.items()))}
 
 
 def test_an_order_of_numbers_without_intervals(tmp_path: Path) -> None:
-    found = passes(tmp_path)
-    order = ["quick.passes", "other.passes", "slow.passes"]
+    found = sizes(tmp_path)
+    order = ["quick.memory", "other.memory", "slow.memory"]
     assert verdict(found, {"rising": order}) == HOLDS
     assert verdict(found, {"rising": order[::-1]}) == FAILS
     assert verdict(found, {"rising": [order[0], order[2], order[1]]}) == FAILS
@@ -32,25 +32,25 @@ def test_an_order_of_numbers_without_intervals(tmp_path: Path) -> None:
 
 
 def test_bounds_of_numbers_made_of_cells(tmp_path: Path) -> None:
-    found = passes(tmp_path)
-    ratio = {"ratio": ["slow.passes", "quick.passes"]}  # 5
+    found = sizes(tmp_path)
+    ratio = {"ratio": ["slow.memory", "quick.memory"]}  # 5
     assert verdict(found, {"value": ratio, "above": 4.9}) == HOLDS
     assert verdict(found, {"value": ratio, "above": 4.9, "below": 5}) == FAILS
-    total = {"sum": ["quick.passes", "other.passes"]}  # 6
-    assert verdict(found, {"value": {"minus": ["slow.passes", total]}, "below": 4.1}) == HOLDS
-    mean = {"mean": ["quick.passes", "other.passes"]}  # 3
+    total = {"sum": ["quick.memory", "other.memory"]}  # 6
+    assert verdict(found, {"value": {"minus": ["slow.memory", total]}, "below": 4.1}) == HOLDS
+    mean = {"mean": ["quick.memory", "other.memory"]}  # 3
     assert verdict(found, {"value": mean, "above": 3}) == FAILS
 
 
 def test_what_was_not_measured_cannot_be_told(tmp_path: Path) -> None:
-    found = passes(tmp_path)
-    (one,) = judged(found, {"rising": ["quick.passes", "slow.bleu"]})
+    found = sizes(tmp_path)
+    (one,) = judged(found, {"rising": ["quick.memory", "slow.bleu"]})
     assert (one.verdict, one.findings[0].why) == (UNKNOWN, "not measured: slow.bleu")
     (one,) = judged(found, {"rising": ["quick.bleu", "slow.bleu"]})
     assert (one.place, one.verdict, one.why) == ("", UNKNOWN, "not measured in this run")
-    missing = {"rising": ["quick.bleu", "slow.passes"]}
-    assert verdict(found, missing, {"rising": ["slow.passes", "quick.passes"]}) == FAILS
-    (one,) = judged(found, {"rising": ["quick.passes", "slow.passes"]}, datasets=["news"])
+    missing = {"rising": ["quick.bleu", "slow.memory"]}
+    assert verdict(found, missing, {"rising": ["slow.memory", "quick.memory"]}) == FAILS
+    (one,) = judged(found, {"rising": ["quick.memory", "slow.memory"]}, datasets=["news"])
     assert one.verdict == UNKNOWN and one.why.endswith("it is about news")
 
 
@@ -78,7 +78,7 @@ def test_the_interval_of_a_difference_in_bleu_decides(tmp_path: Path) -> None:
 
 
 def test_a_score_without_an_interval_cannot_be_told(tmp_path: Path) -> None:
-    lines = [line("slow", "bleu", 30.0), line("quick", "bleu", 40.0), line("quick", "passes", 2.0)]
+    lines = [line("slow", "bleu", 30.0), line("quick", "bleu", 40.0), line("quick", "memory", 2.0)]
     found = {"table1": cells_of(tmp_path, *lines)}
     known = {"raw/quick/beam5": np.full(1000, 40.0)}
     half = Resamples({("toy", "test", "bleu"): pd.DataFrame(known)})
@@ -89,7 +89,46 @@ def test_a_score_without_an_interval_cannot_be_told(tmp_path: Path) -> None:
             (finding,) = one.findings
             assert (one.verdict, finding.why) == (UNKNOWN, "no interval is known")
             assert finding.value == 10 and np.isnan(finding.low)
-    assert verdict(found, {"value": "quick.passes", "below": 3}) == HOLDS  # no score
+    assert verdict(found, {"value": "quick.memory", "below": 3}) == HOLDS  # no score
+
+
+def test_whatever_other_lines_would_move_needs_an_interval(tmp_path: Path) -> None:
+    lines = [line("slow", "passes", 9.0), line("quick", "passes", 4.0)]
+    lines += [line("slow", "memory", 9.0), line("quick", "memory", 4.0)]
+    lines += [line("slow", "ms", 9.0), line("quick", "ms", 4.0)]
+    found = {"table1": cells_of(tmp_path, *lines)}
+    drawn = {"raw/slow/beam5": np.full(1000, 9.0), "raw/quick/beam5": np.full(1000, 4.0)}
+    known = Resamples({("toy", "test", "passes"): pd.DataFrame(drawn)})
+    wide = Resamples({("toy", "test", "passes"): pd.DataFrame(drawn) + 9 * np.eye(1000, 2)})
+    for column, resamples, expected in (
+        ("passes", Resamples(), UNKNOWN),
+        ("passes", known, HOLDS),
+        ("passes", wide, HOLDS),  # in one of 1,000
+        ("ms", known, UNKNOWN),
+        ("memory", Resamples(), HOLDS),
+    ):
+        order = {"rising": [f"quick.{column}", f"slow.{column}"]}
+        assert verdict(found, order, resamples=resamples) == expected
+
+
+def test_the_gain_of_an_end_has_the_interval_of_its_difference(tmp_path: Path) -> None:
+    more = {"over": "raw/slow/beam5", "part": "precision1_last5"}
+    cells = [line("quick", "ends", 2.0, **more)]
+    found = {"table1": cells_of(tmp_path, *cells)}
+    noise = np.random.default_rng(1).normal(size=1000)
+    drawn = {
+        "raw/slow/beam5/precision1_last5": 60 + 9 * noise,
+        "raw/quick/beam5/precision1_last5": 62 + 8 * noise,  # the same lines
+        "raw/quick/beam5/precision1_first5": 50 + noise,
+    }
+    resamples = Resamples({("toy", "test", "end_precision"): pd.DataFrame(drawn)})
+    (one,) = judged(found, {"value": "quick.ends", "above": 0.5}, resamples=resamples)
+    (finding,) = one.findings
+    assert (one.verdict, finding.value) == (UNKNOWN, 2.0)
+    assert finding.low == pytest.approx(0, abs=0.2) and finding.high == pytest.approx(4, abs=0.2)
+    gain = {"value": "quick.ends", "above": -1}
+    assert verdict(found, gain, resamples=resamples) == HOLDS
+    assert verdict(found, gain) == UNKNOWN
 
 
 def test_equal_scores_need_an_interval_too(tmp_path: Path) -> None:
@@ -136,44 +175,48 @@ def test_the_interval_of_a_ratio_is_of_each_sides_own_batch(tmp_path: Path) -> N
 
 def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     lines = [
-        line("quick", "speedup", value, tier=tier, scenario="S1")
+        line("quick", "speedup", value, tier=tier, scenario="S1", over="raw/slow/beam5")
         for tier, value in (("reference", 2.0), ("optimised", 0.5))
     ]
-    found = {"table1": cells_of(tmp_path, *lines, line("quick", "passes", 3.0))}
-    checks = [{"value": "quick.speedup", "above": 1}, {"value": "quick.passes", "above": 1}]
-    one, other = judged(found, *checks)
+    found = {"table1": cells_of(tmp_path, *lines, line("quick", "memory", 3.0))}
+    checks = [{"value": "quick.speedup", "above": 1}, {"value": "quick.memory", "above": 1}]
+    times = {
+        ("toy", cell["tier"], "S1"): samples(tmp_path, cell["tier"], cell["value"])
+        for cell in lines
+    }
+    one, other = judged(found, *checks, resamples=Resamples(times=times))
     assert (one.tier, one.verdict) == ("reference", HOLDS)
     assert (other.tier, other.verdict) == ("optimised", FAILS)
 
 
 def test_an_artifact_may_be_named_and_equal_findings_come_once(tmp_path: Path) -> None:
-    found = passes(tmp_path)
-    found["table2"] = cells_of(tmp_path, line("quick", "passes", 3.0), name="table2")
-    up = {"rising": ["table1.quick.passes", "table2.quick.passes"]}
+    found = sizes(tmp_path)
+    found["table2"] = cells_of(tmp_path, line("quick", "memory", 3.0), name="table2")
+    up = {"rising": ["table1.quick.memory", "table2.quick.memory"]}
     assert verdict(found, up) == HOLDS
-    (one,) = judged(found, {"value": "quick.passes", "above": 1})
+    (one,) = judged(found, {"value": "quick.memory", "above": 1})
     assert [finding.value for finding in one.findings] == [2.0, 3.0]
-    (one,) = judged(found, {"value": "quick.passes", "above": 1, "artifacts": ["table2"]})
+    (one,) = judged(found, {"value": "quick.memory", "above": 1, "artifacts": ["table2"]})
     assert [finding.value for finding in one.findings] == [3.0]
     found["table2"] = found["table1"]
-    (one,) = judged(found, {"value": "quick.passes", "above": 1})
+    (one,) = judged(found, {"value": "quick.memory", "above": 1})
     assert len(one.findings) == 1
 
 
 def test_rows_that_are_datasets_of_a_corpus_are_judged_as_one(tmp_path: Path) -> None:
     lines = []
     for row, dataset, value in (("slow", "toy.4k", 1.0), ("quick", "toy.8k", 2.0)):
-        lines.append(line(row, "passes", value, dataset=dataset))
+        lines.append(line(row, "memory", value, dataset=dataset))
         lines.append(line(row, "corpus", float("nan"), dataset=dataset, text="toy"))
     found = {"table1": cells_of(tmp_path, *lines)}
-    (one,) = judged(found, {"rising": ["slow.passes", "quick.passes"]})
+    (one,) = judged(found, {"rising": ["slow.memory", "quick.memory"]})
     assert (one.place, one.verdict) == ("toy", HOLDS)
 
 
 def test_a_division_by_zero_says_where(tmp_path: Path) -> None:
-    found = {"table1": cells_of(tmp_path, line("slow", "passes", 0.0))}
-    with pytest.raises(UserError, match=r"divides by zero: ratio of slow\.passes"):
-        judged(found, {"value": {"ratio": ["slow.passes", "slow.passes"]}, "above": 1})
+    found = {"table1": cells_of(tmp_path, line("slow", "memory", 0.0))}
+    with pytest.raises(UserError, match=r"divides by zero: ratio of slow\.memory"):
+        judged(found, {"value": {"ratio": ["slow.memory", "slow.memory"]}, "above": 1})
 
 
 def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
@@ -181,15 +224,15 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
         "order": {
             **{"statement": "few passes", "artifacts": ["table1"], "reading": "fewer"},
             "check": [
-                {"rising": ["quick.passes", "slow.passes"]},
-                {"rising": ["slow.passes", "other.passes"]},
+                {"rising": ["quick.memory", "slow.memory"]},
+                {"rising": ["slow.memory", "other.memory"]},
                 {"value": "quick.bleu", "above": 1},
             ],
         },
         "looks": {"statement": "it looks so", "unchecked": "see the figure"},
     }
     rows = {name: check(Claim, row, name) for name, row in claims.items()}
-    frame = verdicts(rows, judge(rows, ARTIFACTS, passes(tmp_path), Resamples()))
+    frame = verdicts(rows, judge(rows, ARTIFACTS, sizes(tmp_path), Resamples()))
     write_verdicts(tmp_path / "claims.csv", frame)
     pd.testing.assert_frame_equal(read_verdicts(tmp_path / "claims.csv"), frame, check_dtype=False)
     table = printed("mine", frame)
@@ -198,7 +241,7 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     assert first["claim"] == "few passes. Read as: fewer"
     assert (first["verdict"], first["where"]) == (FAILS, "toy")
     assert first["numbers"] == (
-        "quick.passes < slow.passes: +8; slow.passes < other.passes: -6 (does not hold); "
+        "quick.memory < slow.memory: +8; slow.memory < other.memory: -6 (does not hold); "
         "1 < quick.bleu (not measured: quick.bleu)"
     )
     assert (second["verdict"], second["numbers"]) == (UNKNOWN, "see the figure")

@@ -13,28 +13,12 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
-from tests.report.claims.cases import cells_of, judged, samples, verdict
+from tests.report.claims.cases import cells_of, judged, samples
 
 
 def point(series: str, x: float, y: float, what: str, tier: str = "reference") -> dict[str, Any]:
     same = {"source": "ours", "dataset": "toy", "split": "test", "tier": tier}
     return {"series": f"{series} ({tier})", "x": x, "y": y, "what": what, **same}
-
-
-def test_curves_are_compared_at_every_x_that_they_share(tmp_path: Path) -> None:
-    points = [
-        *(point("base", x, 1.0, "raw/slow/beam5") for x in (1, 2)),
-        *(point("pairs", x, 1 + x, "raw/quick/beam5") for x in (1, 2, 4)),
-    ]
-    found = {"figure1": cells_of(tmp_path, *points, name="figure1")}
-    (one,) = judged(found, {"rising": ["base", "pairs"]})
-    assert one.verdict == HOLDS
-    assert [finding.text for finding in one.findings] == ["base@1 < pairs@1", "base@2 < pairs@2"]
-    assert verdict(found, {"rising": ["pairs@1", "pairs@4"]}) == HOLDS
-    gains = {"rising": [{"minus": ["base@2", "base@1"]}, {"minus": ["pairs@2", "pairs@1"]}]}
-    assert verdict(found, gains) == HOLDS
-    (one,) = judged(found, {"rising": ["pairs", "nothing"]})
-    assert one.verdict == UNKNOWN and "no x at which all of" in one.findings[0].why
 
 
 LENGTHS = {
@@ -60,6 +44,25 @@ def judged_of(row: dict[str, Any], folder: Path, points: list[dict[str, Any]], *
     cells = {"f": read_cells(artifact, folder / "f.csv")}
     (one,) = judge({"mine": claim}, {"f": artifact}, cells, resamples)
     return one
+
+
+def test_curves_are_compared_at_every_x_that_they_share(tmp_path: Path) -> None:
+    points = [
+        *(labelled("base", "raw/slow/beam5", "", x, 1.0) for x in (1, 2)),
+        *(labelled("pairs", "raw/quick/beam5", "", x, 1 + x) for x in (1, 2, 4)),
+    ]
+
+    def found(*checks: dict[str, Any]) -> Any:
+        return judged_of({**LENGTHS, "measured": {}}, tmp_path, points, check=checks)
+
+    one = found({"rising": ["base", "pairs"]})
+    assert one.verdict == HOLDS
+    assert [finding.text for finding in one.findings] == ["base@1 < pairs@1", "base@2 < pairs@2"]
+    assert found({"rising": ["pairs@1", "pairs@4"]}).verdict == HOLDS
+    gains = {"rising": [{"minus": ["base@2", "base@1"]}, {"minus": ["pairs@2", "pairs@1"]}]}
+    assert found(gains).verdict == HOLDS
+    one = found({"rising": ["pairs", "nothing"]})
+    assert one.verdict == UNKNOWN and "no x at which all of" in one.findings[0].why
 
 
 def test_bleu_by_length_has_the_interval_of_its_bucket(tmp_path: Path) -> None:
