@@ -116,6 +116,13 @@ class Artifact(Row):
         for where, base in named:
             if base is not None and base not in self.rows:
                 raise ValueError(f"{where}: there is no row {base}")
+        for base in self.against:
+            for pattern in self.patterns(base.partition(AT)[0]).get(base, []):
+                # its BLEU would be that of another decoder than the one tested against
+                if pattern.rpartition("/")[2] in self.tuned:
+                    raise ValueError(
+                        f"against: {base} is {pattern}, which is tuned: name a row that is not"
+                    )
         return self
 
     def base(self, row: str) -> str | None:

@@ -1,4 +1,5 @@
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -264,6 +265,27 @@ def test_a_column_that_there_is_not_is_refused() -> None:
         check(Artifact, row, "here")
     with pytest.raises(UserError, match="over: there is no row z"):
         check(Artifact, {**row, "published": {"b": "B"}, "over": "z"}, "here")
+
+
+@pytest.mark.parametrize(
+    ("against", "message"),
+    [
+        ("beam", r"against: beam is raw/dag/dag-beam, which is tuned"),
+        ("both@kd", r"against: both@kd is big/dag/dag-beam, which is tuned"),
+        ("both@raw", None),
+        ("greedy", None),
+    ],
+)
+def test_rows_are_not_tested_against_one_that_is_tuned(against: str, message: str | None) -> None:
+    several = {"raw": "raw/dag/dag-greedy", "kd": "big/dag/dag-beam"}
+    rows = {"beam": "raw/dag/dag-beam", "greedy": ["raw/dag/dag-greedy"], "both": several}
+    row = {
+        **{"title": "x", "kind": "table", "function": "artifacts.rows", "against": [against]},
+        **{"rows": {name: {"ours": ours} for name, ours in rows.items()}},
+        "tuned": {"dag-beam": ["dag-beam-a11"]},
+    }
+    with pytest.raises(UserError, match=message) if message else nullcontext():
+        check(Artifact, row, "here")
 
 
 @pytest.mark.parametrize(
