@@ -29,6 +29,7 @@ from fastdecode.train.worker import die_with_parent
 
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
 UNTOLD = {"average", "gpus", "patience", "select", "threads"}  # settings that are not fairseq's
+PROVENANCE = "provenance.json"  # there too: of the process that trained last
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
@@ -74,7 +75,9 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
 
     `checkpoint.pt` (as fairseq loads it), `curve.csv` (one row a validation) and `train.json`.
     The work folder `out/work-<hash of the settings>` holds what a resumed run needs; when all is
-    written only its log is left. A different setting starts in a folder of its own.
+    written only its log is left. A different setting starts in a folder of its own. `provenance` is
+    recorded if anything is trained: what a finished training is put together from again, by other
+    code or elsewhere, keeps that of its training.
 
     Raises UserError if fairseq-train fails, with its last lines.
     """
@@ -85,17 +88,18 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
         _empty_for_other_data(work, job)
         averaged = work / "averaged.pt"
         if not checkpoints.is_whole(averaged):
-            candidates = _train_to_the_end(job, work)
+            candidates = _train_to_the_end(job, work, provenance)
             state = checkpoints.average(candidates.paths())
             checkpoints.save(state | {"averaged_updates": candidates.chosen()}, averaged)
         _remove_checkpoints(work, keep=averaged)
         state = checkpoints.load(averaged)
         rows = curve(work / "train.log", checkpoints.read_seen(work))
         write_curve(rows, out / "curve.csv")
+        noted = work / PROVENANCE  # an earlier version noted none
         write_json(
             out / "train.json",
             {
-                "provenance": provenance,
+                "provenance": read_json(noted) if noted.exists() else provenance,
                 "family": job.family,
                 "layers": job.architecture.layers,
                 "parameters": checkpoints.parameters(state["model"]),
@@ -129,7 +133,7 @@ def _empty_for_other_data(work: Path, job: Job) -> None:
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
         return
     _remove_checkpoints(work, keep=None)
-    for name in ("seen.json", "train.log", COMMITS):
+    for name in ("seen.json", "train.log", COMMITS, PROVENANCE):
         (work / name).unlink(missing_ok=True)
     with write_aside(stamp) as part:  # last, and whole: a kill before it empties the folder again
         part.write_text(digest.hexdigest())
@@ -152,13 +156,14 @@ def _alone(work: Path) -> Iterator[None]:
         yield
 
 
-def _train_to_the_end(job: Job, work: Path) -> checkpoints.Candidates:
+def _train_to_the_end(job: Job, work: Path, provenance: dict[str, Any]) -> checkpoints.Candidates:
     """Train until fairseq or patience says stop; return the checkpoints to average."""
     checkpoints.repair(work, job.label)
     settings = job.settings
     candidates = checkpoints.Candidates(work, settings.select, settings.average, settings.patience)
     candidates.collect()
     if not (candidates.out_of_patience or _is_last_update(job, work)):
+        write_json(work / PROVENANCE, provenance)
         _fairseq_train(job, work, candidates)
     candidates.collect(newest=work / checkpoints.LAST)
     return candidates

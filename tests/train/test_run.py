@@ -36,7 +36,8 @@ def test_what_a_training_leaves(trained: Path, tiny_job: MakeJob) -> None:
         *("checkpoint.pt", "curve.csv", "train.json", work.name)
     }
     assert {file.name for file in work.iterdir()} == {
-        *("averaged.pt", "commits.json", "data.sha256", "lock", "seen.json", "train.log")
+        *("averaged.pt", "commits.json", "data.sha256", "lock", "provenance.json"),
+        *("seen.json", "train.log"),
     }
     rows = curve_but_for_times(trained)
     assert [int(row["update"]) for row in rows] == [8, 15, 16, 24, 30, 32, 40, 45, 48, 50]
@@ -81,15 +82,17 @@ def test_a_training_that_other_code_goes_on_with_says_so(
         for code in ("one", "one", "two", "one"):
             begun.setattr(run, "commit", lambda code=code: code)
             with pytest.raises(KeyboardInterrupt):
-                train(job, tmp_path, {})
+                train(job, tmp_path, {"commit": code})
     said = capsys.readouterr().err
     assert re.findall("last trained by commit (.*?), goes on with (.*?): if", said) == [
         ("one", "two"),
         ("two", "one"),
     ]
     monkeypatch.setattr(run, "commit", lambda: "three")
-    train(job, tmp_path, {})
-    assert read_json(tmp_path / "train.json")["commits"] == ["one", "two", "one", "three"]
+    train(job, tmp_path, {"commit": "three"})
+    record = read_json(tmp_path / "train.json")
+    assert record["commits"] == ["one", "two", "one", "three"]
+    assert record["provenance"]["commit"] == "three"
 
 
 def _killed(*_: object, **__: object) -> None:
@@ -105,9 +108,11 @@ def test_a_second_call_does_not_train_again(
     before = (trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)
     monkeypatch.setattr(run.subprocess, "Popen", never)
     train(tiny_job(), trained, {"system": "tiny"})
-    (trained / "checkpoint.pt").unlink()
-    train(tiny_job(), trained, {"system": "tiny"})
+    for name in ("checkpoint.pt", "train.json"):  # as Snakemake does before it starts a job
+        (trained / name).unlink()
+    train(tiny_job(), trained, {"system": "tiny", "commit": "of what put it together again"})
     assert ((trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)) == before
+    assert read_json(trained / "train.json")["provenance"] == {"system": "tiny"}
 
 
 def test_the_key_is_of_all_that_decides_the_result(tiny_job: MakeJob) -> None:
