@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,8 +36,8 @@ def provenance(
     """Return the origin of a result; two runs of one commit on one machine give the same.
 
     `dataset`, `system`, `decoder` and `seed` are None where a result has none, or several.
-    `device` is `cpu`, which becomes this machine's processor and its number of cores, or the
-    description of an accelerator. `more` holds what else names the result: target, split, tier.
+    `device` is `cpu`, `cuda` (see `describe`) or a description. `more` holds what else names the
+    result: target, split, tier.
     What passes, load and time of day, belongs into timings alone and comes from `circumstances`.
     """
     return {
@@ -44,7 +45,7 @@ def provenance(
         "system": system,
         "decoder": decoder,
         "seed": seed,
-        "device": describe_cpu() if device == "cpu" else device,
+        "device": describe(device),
         **more,
         "commit": commit(),
         "packages": {name: _version(name) for name in PACKAGES},
@@ -73,6 +74,26 @@ def commit(folder: Path = Path(__file__).parent) -> str:
         return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):  # no git, no repository, no commit yet
         return "unknown"
+
+
+def describe(device: str) -> str:
+    """Return what `cpu` or `cuda` is on this machine; a description stays what it is."""
+    known = {"cpu": describe_cpu, "cuda": describe_gpu}
+    return known[device]() if device in known else device
+
+
+def describe_gpu() -> str:
+    """Return the name of the GPU that this process uses, or `cuda` where there is none.
+
+    There may be none where jobs of other machines are only put together. Unless this process
+    computes on it already, another one is asked: CUDA, once started, keeps memory until the end.
+    """
+    torch = sys.modules.get("torch")
+    if torch and torch.cuda.is_initialized():
+        return str(torch.cuda.get_device_name())
+    code = "import torch as t; print(t.cuda.get_device_name() if t.cuda.is_available() else 'cuda')"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:

@@ -1,11 +1,32 @@
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
+import pytest
 import sacrebleu
 
-from fastdecode.provenance import PACKAGES, circumstances, commit, describe_cpu, provenance
+from fastdecode.files import read_json, write_lines
+from fastdecode.provenance import (
+    PACKAGES,
+    circumstances,
+    commit,
+    describe,
+    describe_cpu,
+    provenance,
+)
+
+SCRIPTS = Path(__file__).parents[1] / "workflow/scripts"
+
+
+class Outputs(NamedTuple):
+    """What a rule writes: as Snakemake, by place and by name."""
+
+    json: Path
+    md: Path
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -78,6 +99,47 @@ def test_the_processor_has_a_name(tmp_path: Path) -> None:
     cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast: 9000\n\nmodel name\t: Other\n")
     assert describe_cpu(cpuinfo).startswith("cpu: Fast: 9000, ")
     assert describe_cpu(tmp_path / "none").endswith(" cores")
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """What PyTorch says of a GPU that is none; this process has not started CUDA."""
+    code = "class cuda:\n    is_available, get_device_name = (lambda: True), (lambda: 'Made X')\n"
+    (tmp_path / "torch.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    cuda = SimpleNamespace(is_initialized=lambda: False)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))  # type: ignore[misc]
+    return cuda
+
+
+def test_a_gpu_has_a_name(gpu: SimpleNamespace) -> None:
+    assert provenance("toy", "base", None, 1, "cuda")["device"] == "Made X"
+    gpu.is_initialized, gpu.get_device_name = (lambda: True), (lambda: "Made Y")
+    assert provenance("toy", "base", None, 1, "cuda")["device"] == "Made Y"
+    assert describe("Made Z") == "Made Z"
+
+
+def test_without_a_gpu_its_name_is_not_known(gpu: SimpleNamespace, tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("class cuda:\n    is_available = lambda: False\n")
+    assert describe("cuda") == "cuda"
+
+
+@pytest.mark.parametrize("script", ["compare_twins", "measure_alignment"])
+def test_what_the_processor_does_in_a_run_on_a_gpu_is_its(script: str, tmp_path: Path) -> None:
+    for name in ("gold", "kept", "source", "target"):
+        write_lines(tmp_path / name, [])
+    json_file = tmp_path / "out.json"
+    snakemake = SimpleNamespace(
+        input=SimpleNamespace(
+            **{name: tmp_path / name for name in ("gold", "kept", "source", "target")},
+            **dict.fromkeys(("links", "translations", "twins"), ()),
+        ),
+        output=Outputs(json_file, tmp_path / "out.md"),
+        params=SimpleNamespace(device="cuda"),
+        wildcards=SimpleNamespace(dataset="toy", split="test"),
+    )
+    runpy.run_path(str(SCRIPTS / f"{script}.py"), {"snakemake": snakemake})
+    assert read_json(json_file)["provenance"]["device"] == describe_cpu()
 
 
 def test_versions_are_read_without_importing() -> None:

@@ -85,8 +85,8 @@ def _machine(name: str | None, device: str) -> "Machine":
         check_known(name, rows, "--device")
         return Machine(name, rows[name])
     from fastdecode.devices import check_device
-    from fastdecode.measure.machine import device_name, measure_machine
-    from fastdecode.provenance import describe_cpu
+    from fastdecode.measure.machine import measure_machine
+    from fastdecode.provenance import describe
 
     try:
         check_device(device)
@@ -97,6 +97,5 @@ def _machine(name: str | None, device: str) -> "Machine":
         ) from None
     throughputs = measure_machine(device, [1])["throughput"].values()
     best = max(found["1"] for found in throughputs)
-    here, kind = (describe_cpu(), "cpu") if device == "cpu" else (device_name(device), "gpu")
-    found = rows[kind].model_copy(update={"throughput": best})
-    return Machine(f"this machine ({here}), {best:,.0f} GFLOP/s", found)
+    found = rows["cpu" if device == "cpu" else "gpu"].model_copy(update={"throughput": best})
+    return Machine(f"this machine ({describe(device)}), {best:,.0f} GFLOP/s", found)

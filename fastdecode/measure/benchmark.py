@@ -22,7 +22,7 @@ from fastdecode.families import decoder_row, untrained, untrained_families
 from fastdecode.files import read_json, write_lines
 from fastdecode.measure.benchmark_tables import tables
 from fastdecode.measure.latency import Decode, Series, measure
-from fastdecode.measure.machine import device_name, measure_machine, synchroniser
+from fastdecode.measure.machine import measure_machine, synchroniser
 from fastdecode.measure.summary import Timings, write_latency
 from fastdecode.measure.timing import Entry, build
 from fastdecode.measure.untrained import Untrained
@@ -138,7 +138,7 @@ def benchmark(plan: Plan, out: Path) -> str:
         system=None,
         decoder=None,
         seed=None,
-        device=device_name(plan.device),
+        device=plan.device,
         split=f"{plan.lines} random lines",
         scenario="Smax" if plan.batches else "S1",
         threads=plan.threads,

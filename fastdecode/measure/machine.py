@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.progress import say
-from fastdecode.provenance import cores, describe_cpu, processor
+from fastdecode.provenance import cores, describe, processor
 
 MEGABYTE = 1 << 20
 WIDTH = 512  # of the matrix that is multiplied by a vector, as in a base Transformer
@@ -46,11 +46,6 @@ def threads_of(word: str) -> int:
     return cores() if word == "all" else int(word)
 
 
-def device_name(device: str) -> str:
-    """Return how provenance describes `cpu` or `cuda`; starts CUDA."""
-    return torch.cuda.get_device_name() if device == "cuda" else device
-
-
 def synchroniser(device: str) -> Callable[[], None]:
     """Return what waits until `cpu` or `cuda` has done all it was given: before every clock."""
     return torch.cuda.synchronize if device == "cuda" else lambda: None
@@ -59,11 +54,11 @@ def synchroniser(device: str) -> Callable[[], None]:
 def bandwidth_of(machine: Path, threads: int, device: str) -> float:
     """Return the memory bandwidth (GB/s) that was measured with so many threads.
 
-    `device` is `cpu`, or the description of an accelerator. Raises UserError where the measurement
-    is another machine's, or of other numbers of threads: the floor of a time would be another's.
+    `device` is `cpu`, `cuda`, or a description. Raises UserError where the measurement is another
+    machine's, or of other numbers of threads: the floor of a time would be another's.
     """
     found = read_json(machine)
-    here = describe_cpu() if device == "cpu" else device
+    here = describe(device)
     measured = found["provenance"]["device"]
     if processor(measured) != processor(here) or str(threads) not in found["bandwidth"]:
         raise UserError(

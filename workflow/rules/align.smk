@@ -48,8 +48,6 @@ rule measure_alignment:
     output:
         f"{RESULTS}/{{dataset}}/{RAW}/align/error.json",
     localrule: True
-    params:
-        device=CONFIG.run.device,
     message:
         "Comparing alignments of {wildcards.dataset} with the true links"
     script:

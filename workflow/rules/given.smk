@@ -80,7 +80,7 @@ rule take_model:
         names=lambda w: names_of(w.given_model),
         shape=lambda w: family_and_layers(w.given_model),
         width=lambda w: CONFIG.architecture(*dataset_and_system(w.given_model)).width,
-        device=CONFIG.run.device,
+        device="cpu",  # which copies
     message:
         "Taking {wildcards.given_model} from {input.checkpoint}"
     script:
@@ -110,7 +110,7 @@ rule take_distilled:
     localrule: True
     params:
         language=lambda w: given_corpus(w.given_target).target,
-        device=CONFIG.run.device,
+        device="cpu",  # which copies
     message:
         "Taking the targets of {wildcards.given_target} from {input.text}"
     script:
@@ -129,7 +129,7 @@ rule take_translations:
         language=lambda w: given_corpus(w.given_text).target,
         lowercase=lambda w: given_corpus(w.given_text).lowercase,
         pretokenised=lambda w: given_corpus(w.given_text).pretokenised,
-        device=CONFIG.run.device,
+        device="cpu",  # which copies
     message:
         "Taking {wildcards.split} by {wildcards.given_text}, {wildcards.decoder}, from {input.given}"
     script:
@@ -143,7 +143,7 @@ rule take_record:
     params:
         names=lambda w: names_of(w.given_text),
         shape=lambda w: family_and_layers(w.given_text),
-        device=CONFIG.run.device,
+        device="cpu",  # which copies
     message:
         "Noting that only translations of {wildcards.given_text} are given"
     script:

@@ -211,8 +211,6 @@ rule compare_twins:
             labels={"split": "{split}", "what": "decoders that have to agree"},
         ),
     localrule: True
-    params:
-        device=CONFIG.run.device,
     message:
         "Comparing decoders that have to agree on {wildcards.split} of {wildcards.dataset}"
     script:

@@ -20,7 +20,5 @@ with clear_errors():
             for line, pair in zip(read_lines(path), pairs, strict=True)
         ]
         errors[path.name.removesuffix(".gz")] = alignment_error(predicted, true)
-    origin = provenance(
-        snakemake.wildcards.dataset, None, None, None, snakemake.params.device, target=RAW
-    )
+    origin = provenance(snakemake.wildcards.dataset, None, None, None, "cpu", target=RAW)
     write_json(Path(snakemake.output[0]), {"provenance": origin, "errors": errors})

@@ -8,7 +8,7 @@ from fastdecode.config.run import Latency
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines
-from fastdecode.measure.machine import bandwidth_of, device_name, threads_of
+from fastdecode.measure.machine import bandwidth_of, threads_of
 from fastdecode.measure.subwords import lengths_of
 from fastdecode.measure.summary import write_latency
 from fastdecode.measure.timing import Bench, Entry, time_decoders
@@ -20,8 +20,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     before = circumstances()
     threads = threads_of(names.threads)
     torch.set_num_threads(threads)
-    device = device_name(params.device)
-    bandwidth = bandwidth_of(Path(files.machine), threads, device)
+    bandwidth = bandwidth_of(Path(files.machine), threads, params.device)
     bench = Bench(
         data=Path(files.data),
         text=Text(**params.text, codes=Path(files.codes).parent),
@@ -37,7 +36,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         system=None,
         decoder=None,
         seed=None,
-        device=device,
+        device=params.device,
         split=names.split,
         tier=names.tier,
         scenario=names.scenario,

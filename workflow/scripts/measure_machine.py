@@ -5,7 +5,7 @@ from pathlib import Path
 from fastdecode.devices import check_device, own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_json
-from fastdecode.measure.machine import NOTES, device_name, measure_machine, threads_of
+from fastdecode.measure.machine import NOTES, measure_machine, threads_of
 from fastdecode.provenance import circumstances, provenance
 
 params = snakemake.params
@@ -18,7 +18,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         system=None,
         decoder=None,
         seed=None,
-        device=device_name(params.device),
+        device=params.device,
         before=before,
         after=circumstances(),
     )

@@ -6,7 +6,6 @@ from fastdecode.config.run import Latency
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
-from fastdecode.measure.machine import device_name
 from fastdecode.measure.memory import measure_memory
 from fastdecode.measure.timing import Bench, Entry
 from fastdecode.provenance import provenance
@@ -28,7 +27,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         system=None,
         decoder=None,
         seed=None,
-        device=device_name(params.device),  # after all processes: CUDA must not start before them
+        device=params.device,
         split=names.split,
         threads=1,
     )
