@@ -13,11 +13,18 @@ SUMS = ("parameters", "updates", "seconds")  # of all members; null where a memb
 def record_ensemble(records: Sequence[Path], out: Path, provenance: dict[str, Any]) -> None:
     """Write the `train.json` of the models that have these `records`.
 
-    They are of one shape. Epochs are nobody's: each member has its own.
+    They are of one shape. Epochs are nobody's: each member has its own. Devices and commits are
+    those of all members, since what is summed was measured there.
     """
     members = [read_json(path) for path in records]
     shape = {key: members[0].get(key) for key in SHAPE}
     known = {key: [member[key] for member in members] for key in SUMS}
     sums = {key: None if None in values else sum(values) for key, values in known.items()}
+    origins = [member["provenance"] for member in members]
+    made = {
+        "device": " and ".join(dict.fromkeys(origin["device"] for origin in origins)),
+        "commit": " ".join(dict.fromkeys(origin["commit"] for origin in origins)),
+    }
     folders = [str(path.parent) for path in records]
-    write_json(out, {"provenance": provenance, **shape, **sums, "epochs": None, "members": folders})
+    more = {"epochs": None, "members": folders}
+    write_json(out, {"provenance": provenance | made, **shape, **sums, **more})

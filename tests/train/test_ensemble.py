@@ -13,8 +13,9 @@ def recorded(folder: Path, *members: dict[str, Any]) -> Any:
         (folder / f"seed{seed}").mkdir(exist_ok=True)
         paths.append(folder / f"seed{seed}/train.json")
         shape = {"family": "autoregressive", "layers": "6-6", "epochs": 3}
-        paths[-1].write_text(json.dumps(shape | member))
-    record_ensemble(paths, folder / "train.json", {"system": "three"})
+        origin = {"device": "A100", "commit": f"c{seed}"}
+        paths[-1].write_text(json.dumps({"provenance": origin} | shape | member))
+    record_ensemble(paths, folder / "train.json", {"system": "three", "commit": "c3"})
     return json.loads((folder / "train.json").read_text())
 
 
@@ -25,5 +26,5 @@ def test_sums_of_what_is_known_of_all(tmp_path: Path) -> None:
     assert [found[key] for key in ("parameters", "updates", "seconds")] == [20, 12, 4.0]
     assert found["epochs"] is None
     assert found["members"] == [str(tmp_path / f"seed{seed}") for seed in (1, 2)]
-    assert found["provenance"] == {"system": "three"}
+    assert found["provenance"] == {"system": "three", "device": "A100", "commit": "c1 c2"}
     assert recorded(tmp_path, one, one | {"seconds": None})["seconds"] is None

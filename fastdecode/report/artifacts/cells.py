@@ -4,6 +4,7 @@
 and columns are named as in `config/papers`, so that a claim can point at a cell.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from fastdecode.config.papers import OURS, OVER, SD, Artifact
@@ -26,6 +27,11 @@ CELLS = Sheet(
 def of_both(marks: str, others: str) -> str:
     """Return what a number that is made of two times is marked with."""
     return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
+
+
+def commits_of(texts: Iterable[str]) -> str:
+    """Return every commit once of a number that is made of several, each of one commit or more."""
+    return " ".join(dict.fromkeys(commit for text in texts for commit in text.split()))
 
 
 def published_cells(artifact: Artifact) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.cells import DISTURBED, of_both
+from fastdecode.report.artifacts.cells import DISTURBED, commits_of, of_both
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -50,8 +50,9 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
     every = {**found.get("x", {}), **y}  # of a speed and a score the device is the speed's
     marks = of_both(found.get("x", y)["marks"], y["marks"])
+    commits = commits_of(cell["commit"] for cell in (y, found.get("x", y)))
     every = {name: every[name] for name in POINTS.columns if name in every}
-    return {**every, **point, "marks": marks}
+    return {**every, **point, "marks": marks, "commit": commits}
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:

@@ -1,8 +1,9 @@
-"""Statistics as artifacts take them: one seed's of each system, and where they are from."""
+"""Statistics as artifacts take them: one seed's of each system, or all; and where they are from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.evidence import Evidence
 
 Document = Mapping[str, Any]
@@ -16,6 +17,21 @@ def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document
         if (where["dataset"], where["statistic"]) == (dataset, statistic):
             found.setdefault(f"{where['target']}/{where['system']}", document)
     return list(found.values())
+
+
+def of_seeds(origins: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the columns that say where a number is from which several seeds of a system make.
+
+    `origins` are the provenances of their statistics; every device and every commit stands once.
+    """
+    first = origins[0]
+    return {
+        "what": f"{first['target']}/{first['system']}",
+        "split": first["split"],
+        "seeds": " ".join(str(origin["seed"]) for origin in origins),
+        "device": " and ".join(dict.fromkeys(origin["device"] for origin in origins)),
+        "commit": commits_of(origin["commit"] for origin in origins),
+    }
 
 
 def origin(document: Document, line: int | None = None) -> dict[str, str]:

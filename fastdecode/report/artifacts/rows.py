@@ -14,6 +14,7 @@ from fastdecode.report.artifacts.cells import (
     DISTURBED,
     LETTERS,
     RANDOM,
+    commits_of,
     of_both,
     published_cells,
 )
@@ -85,6 +86,7 @@ def measured(
                 "over": base,
                 "over_batch": over["batch"],
                 "marks": of_both(cell["marks"], over["marks"]),
+                "commit": commits_of([cell["commit"], over["commit"]]),
             }
 
 
@@ -109,7 +111,7 @@ def _quality(
         "seeds": " ".join(rows["seed"]),
         "signature": only(rows, "signature"),
         "marks": significance_marks(part, entry, against) if metric.tidy == "bleu" else "",
-        "commit": " ".join(rows["commit"].unique()),
+        "commit": commits_of(rows["commit"]),
     }
 
 

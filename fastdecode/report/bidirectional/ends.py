@@ -8,7 +8,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import column_of, published_columns
-from fastdecode.report.artifacts.cells import CELLS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, commits_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry
 from fastdecode.report.tables import Table
@@ -48,14 +48,14 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
                 values[name], entries[name] = 100 * fmean(rows["value"]), entry
                 same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
                 same["part"] = f"precision{order}_{end}"
-                same["commit"] = " ".join(rows["commit"].unique())
+                same["commit"] = commits_of(rows["commit"])
                 commits += rows["commit"].tolist()
                 yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
         if len(values) == 2:
             difference = values[DOUBLE] - values[SINGLE]
             same = {"split": part.split, "what": entries[DOUBLE], "over": entries[SINGLE]}
             same["part"] = f"precision{order}_{end}"
-            same["commit"] = " ".join(dict.fromkeys(commits))
+            same["commit"] = commits_of(commits)
             yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, **same}
 
 

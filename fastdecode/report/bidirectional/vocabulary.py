@@ -12,7 +12,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import column_of, published_columns
-from fastdecode.report.artifacts.cells import CELLS, of_both, published_cells
+from fastdecode.report.artifacts.cells import CELLS, commits_of, of_both, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import of_entry, speed
@@ -80,6 +80,7 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
             marks = of_both(single["marks"], double["marks"])
             yield {
                 **{**double, "marks": marks, "over": single["what"]},
+                "commit": commits_of([double["commit"], single["commit"]]),
                 **{"column": f"{column}_{RATIO}", "over_batch": single["batch"]},
                 "value": ratio if RATIOS[column].inverse else 1 / ratio,
             }

@@ -8,6 +8,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import RUN_HERE, published_columns
 from fastdecode.report.artifacts.cells import CELLS, published_cells
+from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.tables import NOT_RUN, Table
 
@@ -24,7 +25,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
                 documents = _documents(evidence, dataset, part, row, named)
                 if documents:
                     cell = {"row": row, "column": split, "source": "ours", "dataset": dataset}
-                    found.append({**cell, "split": named, **_mean(documents)})
+                    found.append({**cell, **_mean(documents)})
     return CELLS.frame(found)
 
 
@@ -43,14 +44,11 @@ def _documents(
 
 def _mean(documents: list[dict[str, Any]]) -> dict[str, Any]:
     values = [100 * document["accuracy"] for document in documents]
-    origins = [document["provenance"] for document in documents]
     return {
         "value": fmean(values),
         "sd": stdev(values) if len(values) > 1 else None,
         "n": len(values),
-        "what": f"{origins[0]['target']}/{origins[0]['system']}",
-        "seeds": " ".join(str(origin["seed"]) for origin in origins),
-        **{key: origins[0][key] for key in ("device", "commit")},
+        **of_seeds([document["provenance"] for document in documents]),
     }
 
 

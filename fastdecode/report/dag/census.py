@@ -10,6 +10,7 @@ from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import PUBLISHED
 from fastdecode.report.artifacts.points import POINTS
@@ -41,10 +42,8 @@ def points(evidence: Evidence) -> pd.DataFrame:
         ]
         if not found:
             continue
-        origins = [document["provenance"] for document in found]
-        same = {key: origins[0][key] for key in ("dataset", "split", "device", "commit")}
-        same |= {"seeds": " ".join(str(origin["seed"]) for origin in origins), "source": "ours"}
-        same |= {"what": f"{origins[0]['target']}/{origins[0]['system']}", "n": len(found)}
+        origin = of_seeds([document["provenance"] for document in found])
+        same = {"dataset": dataset, "source": "ours", "n": len(found), **origin}
         total = sum(document["vertices"] for document in found)
         bins = len(found[0]["counts"])
         middles = [(place + 0.5) / bins for place in range(bins)]

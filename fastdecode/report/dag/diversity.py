@@ -9,6 +9,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import GRID, canvas, legend_below, styles
@@ -30,12 +31,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
         measured, origins = zip(*found, strict=True)
         lines.append(
             {
-                **{"dataset": dataset, "series": what, "what": what, "source": "ours"},
+                **{"dataset": dataset, "series": what, "source": "ours", **of_seeds(origins)},
                 "x": fmean(point["pairwise"]["value"] for point in measured),
                 "y": fmean(point["multi_reference"]["value"] for point in measured),
                 **{"label": f"{temperature:g}", "n": len(found)},
-                "seeds": " ".join(str(origin["seed"]) for origin in origins),
-                **{key: origins[0][key] for key in ("split", "device", "commit")},
             }
         )
     return POINTS.frame(lines)

@@ -9,7 +9,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts import rows
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.cells import CELLS, commits_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.tables import Table
 
@@ -32,7 +32,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
         (str(cell["row"]), str(cell["column"]), str(cell["dataset"])): float(cell["value"])
         for cell in ours.to_dict("records")
     }
-    origin = ours.groupby(["row", "column"])[["what", "commit"]].agg(_every)
+    origin = ours.groupby(["row", "column"]).agg({"what": _every, "commit": commits_of})
     for row in ours["row"].unique():
         for gap, column in GAPS.items():
             missing = {
@@ -42,8 +42,10 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
             }
             if missing:
                 cell = {"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)}
-                cell |= origin.loc[(row, column)].to_dict()
-                yield {**cell, "value": fmean(missing.values()), "over": over}
+                cell["what"] = origin.loc[(row, column), "what"]
+                both = (origin.loc[(name, column), "commit"] for name in (row, over))
+                cell |= {"over": over, "commit": commits_of(both)}
+                yield {**cell, "value": fmean(missing.values())}
 
 
 def _every(texts: "pd.Series[str]") -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.measure.lengths import NAMES
+from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
@@ -38,7 +39,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                         "sd": stdev(values) if len(values) > 1 else None,
                         "label": f"{name}\n{counts['value'].iloc[0]:.0f} lines",
                         **{"split": part.split, "what": entry, "seeds": " ".join(found["seed"])},
-                        "commit": " ".join(found["commit"].unique()),
+                        "commit": commits_of(found["commit"]),
                     }
                 )
     return POINTS.frame(lines)

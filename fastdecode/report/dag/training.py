@@ -22,11 +22,15 @@ def points(evidence: Evidence) -> pd.DataFrame:
 
     Raises UserError if a learning curve is missing or has other columns.
     """
-    lines = [line for curve in evidence.curves for line in _validations(curve, evidence.tidy)]
+    lines = [
+        line
+        for curve in evidence.curves
+        for line in _validations(curve, evidence.tidy, evidence.parts[curve.dataset].valid)
+    ]
     return POINTS.frame(lines)
 
 
-def _validations(curve: Curve, tidy: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _validations(curve: Curve, tidy: pd.DataFrame, split: str) -> Iterator[dict[str, Any]]:
     what = f"{curve.target}/{curve.system}"
     seen = (tidy["dataset"] == curve.dataset) & (tidy["seed"] == str(curve.seed))
     seen &= (tidy["target"] == curve.target) & (tidy["system"] == curve.system)
@@ -35,7 +39,7 @@ def _validations(curve: Curve, tidy: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for row in _read(curve.path).to_dict("records"):
         if not pd.isna(row["valid_bleu"]):
             point = {"dataset": curve.dataset, "series": what, "what": what, "source": "ours"}
-            point |= {"x": row["seconds"] / MINUTE, "y": row["valid_bleu"], "split": "valid"}
+            point |= {"x": row["seconds"] / MINUTE, "y": row["valid_bleu"], "split": split}
             yield {**point, "label": f"{row['update']:.0f}", "seeds": str(curve.seed), **origin}
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import GRID, canvas, legend_below, styles
@@ -33,9 +34,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     {
                         **{"dataset": dataset, "series": name, "source": "ours"},
                         **{"x": rank, "y": words / max(1, total), "n": len(here)},
-                        "seeds": " ".join(str(origin["seed"]) for origin in origins),
-                        "what": f"{origins[0]['target']}/{origins[0]['system']}",
-                        **{key: origins[0][key] for key in ("split", "device", "commit")},
+                        **of_seeds(origins),
                     }
                 )
     return POINTS.frame(lines)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -42,9 +43,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 **{"dataset": dataset, "panel": references, "series": WAYS[way]},
                 **{"source": "ours", "x": fmean(sizes), "y": fmean(recalls), "n": len(found)},
                 "sd": stdev(recalls) if len(found) > 1 else None,
-                "seeds": " ".join(str(origin["seed"]) for origin in origins),
-                "what": f"{origins[0]['target']}/{origins[0]['system']}",
-                **{name: origins[0][name] for name in ("split", "device", "commit")},
+                **of_seeds(origins),
             }
         )
     return POINTS.frame(lines)

@@ -53,10 +53,18 @@ def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     ours = found[found["source"] == "ours"]
     assert ours["x"].tolist() == pytest.approx([15.0, 12.0, 7.5])
     assert set(ours["marks"]) == {""}
+    assert set(ours["commit"]) == {"c0ffee"}
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     found = points(Evidence(artifact, tidy, PARTS))
     assert found[found["source"] == "ours"]["marks"].tolist() == ["†", "†", ""]
     assert described(found).endswith("† on a busy machine")
+
+
+def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFrame) -> None:
+    artifact = ARTIFACT.model_copy(update={"measured": {"x": "latency", "y": "bleu"}})
+    tidy.loc[tidy["metric"].str.startswith("latency_"), "commit"] = "1ater"
+    found = points(Evidence(artifact, tidy, PARTS))
+    assert set(found.loc[found["source"] == "ours", "commit"]) == {"c0ffee 1ater"}
 
 
 def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:

@@ -91,6 +91,13 @@ def test_the_split_of_quality_may_differ_from_that_of_speed(tidy: pd.DataFrame) 
     assert ours(found, "slow", "ms", "reference")["split"] == "test"
 
 
+def test_a_ratio_has_the_commits_of_both_times(tidy: pd.DataFrame) -> None:
+    tidy.loc[tidy["system"] == "small", "commit"] = "1ater"
+    found = cells(Evidence(ARTIFACT, tidy, PARTS))
+    ratios = found[(found["over"] != "") & (found["what"] != found["over"])]
+    assert set(ratios["commit"]) == {"1ater c0ffee"}
+
+
 def test_devices_never_mix_in_a_ratio(tidy: pd.DataFrame) -> None:
     tidy.loc[tidy["system"] == "small", "device"] = "another"
     with pytest.raises(UserError, match="different devices"):

@@ -126,6 +126,13 @@ def test_nothing_run() -> None:
     assert table.caption.endswith("Nothing of it was run here.")
 
 
+def test_a_ratio_has_the_commits_of_both_times() -> None:
+    tidy = pd.DataFrame(timed("a", commit="c0ffee"))
+    tidy.loc[tidy["system"] == "two", "commit"] = "1ater"
+    found = cells(Evidence(ARTIFACT, tidy, {"a": part(4000)}))
+    assert set(found.loc[found["over"] != "", "commit"]) == {"1ater c0ffee"}
+
+
 def test_two_devices_are_refused() -> None:
     rows = timed("a")
     rows[2]["device"] = "cpu: Y"

@@ -13,7 +13,10 @@ from fastdecode.report.tidy import COLUMNS
 def test_accuracy_by_split_is_a_mean_over_seeds(paper: Paper, origin: dict[str, Any]) -> None:
     graph = origin | {"target": "raw", "system": "dag"}
     documents = [
-        {"provenance": graph | {"split": split, "seed": seed}, "accuracy": accuracy}
+        {
+            "provenance": graph | {"split": split, "seed": seed, "commit": f"c{seed}"},
+            "accuracy": accuracy,
+        }
         for split, values in (("train", (0.5, 0.7)), ("held-out", (0.25, 0.35)))
         for seed, accuracy in enumerate(values, 1)
     ]
@@ -25,7 +28,9 @@ def test_accuracy_by_split_is_a_mean_over_seeds(paper: Paper, origin: dict[str, 
     found = cells(Evidence(artifact, empty, {"toy": part}, documents))
     ours = found[found["source"] == "ours"].set_index("column")
     assert ours["value"].to_dict() == pytest.approx({"train": 60, "valid": 30})
-    assert set(ours["what"]) == {"raw/dag"}
+    assert ours[["what", "split", "seeds", "device", "commit"]].to_numpy().tolist() == [
+        ["raw/dag", split, "1 2", "cpu: X", "c1 c2"] for split in ("train", "held-out")
+    ]
     table = printed("dag.table2", artifact, found)
     last = table.frame.iloc[-1]
     assert (last["toy train"], last["toy held-out"]) == ("60.0 ± 14.1", "30.0 ± 7.1")

@@ -148,7 +148,11 @@ def test_vertices_are_counted_over_all_seeds(drawn: Drawn, origin: dict[str, Any
         "out_degrees": [0, 3, 1],
     }
     two = one | {
-        **{"provenance": origin | {"seed": 2}, "vertices": 30, "counts": [[10, 0], [10, 10]]},
+        **{
+            "provenance": origin | {"seed": 2, "commit": "def"},
+            "vertices": 30,
+            "counts": [[10, 0], [10, 10]],
+        },
         "groups": {"passed": {"vertices": 6}, "vague": {"vertices": 7}},
         "out_degrees": [0, 3, 0, 0, 0, 0, 0, 0, 0, 1],
     }
@@ -164,6 +168,7 @@ def test_vertices_are_counted_over_all_seeds(drawn: Drawn, origin: dict[str, Any
         published={"share": "share"},
     )
     ours = points[points["source"] == "ours"]
+    assert set(ours["commit"]) == {"abc def"}
     cells = ours[ours["panel"] == "vertices"]
     assert cells[["series", "x", "y"]].to_numpy().tolist() == [
         ["0.25", 0.25, 35.0],

@@ -104,7 +104,8 @@ def test_samples_are_means_over_seeds(
             }
             for temperature in (0.4, 1.0)
         ]
-        return {"provenance": origin | {"system": system, "seed": seed}, "points": points}
+        same = origin | {"system": system, "seed": seed, "commit": f"c{seed}"}
+        return {"provenance": same, "points": points}
 
     documents = [document("dag", 1, 0), document("dag", 2, 2), document("ctc-glat", 1, -5)]
     points = drawn("figure8", parts={"toy": part()}, statistics=documents)
@@ -112,6 +113,7 @@ def test_samples_are_means_over_seeds(
     assert graph["x"].tolist() == pytest.approx([59, 41])
     assert graph["y"].tolist() == pytest.approx([57, 51])
     assert graph["label"].tolist() == ["0.4", "1"] and set(graph["n"]) == {2}
+    assert (set(graph["seeds"]), set(graph["commit"])) == ({"1 2"}, {"c1 c2"})
     (figure,) = saved
     assert_legible(figure)
     assert labels(figure) == ["big/dag", "big/ctc-glat"]
@@ -141,11 +143,13 @@ def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list
     trained = {"decoder": "", "split": "", "commit": "abc"}
     tidy = pd.DataFrame([value("raw/base/x", "train_seconds", 150.0, **trained)])
     curve = Curve("toy", "raw", "base", 1, path)
-    points = drawn("figure13", tidy, parts={"toy": part()}, curves=[curve])
+    parts = {"toy": Part("test", "test", {}, valid="held-out")}
+    points = drawn("figure13", tidy, parts=parts, curves=[curve])
     assert points[["x", "y"]].to_numpy().tolist() == [[1.0, 10.5], [2.5, 20.5]]
     assert points["label"].tolist() == ["100", "300"]
     assert set(points["device"]) == {"cpu: X, 2 cores"}
+    assert set(points["split"]) == {"held-out"}
     assert_legible(saved[0])
     pd.DataFrame({"epoch": [1]}).to_csv(path, index=False)
     with pytest.raises(UserError, match="its columns are not"):
-        drawn("figure13", tidy, parts={"toy": part()}, curves=[curve])
+        drawn("figure13", tidy, parts=parts, curves=[curve])

@@ -55,6 +55,10 @@ def test_gaps_are_means_over_the_datasets_on_the_same_targets() -> None:
     assert ours["slow", "gap_raw"] == 0
     assert ours["half", "gap_raw"] == pytest.approx(10)  # of the one dataset that it was run on
     assert ("half", "gap_kd") not in ours.index
+    later = made()
+    later.loc[later["decoder"] == "b", "commit"] = "1ater"
+    gaps = cells(Evidence(ARTIFACT, later, parts)).set_index(["row", "column"])["commit"]
+    assert gaps["graph", "gap_raw"] == "1ater c0ffee"
     table = printed("dag.table1", ARTIFACT, found)
     frame = table.frame.set_index("model")
     assert frame["gap, raw of ours"].to_dict() == {

@@ -22,7 +22,10 @@ def evidence(origin: dict[str, Any]) -> Evidence:
         "best_edge": {"counts": [6, 3, 0, 1]},
         "given_previous": {"counts": [8, 2, 0, 0]},
     }
-    seeds = [{"provenance": {**origin, "seed": seed}, "readings": readings} for seed in (1, 2)]
+    seeds = [
+        {"provenance": {**origin, "seed": seed, "commit": f"c{seed}"}, "readings": readings}
+        for seed in (1, 2)
+    ]
     parts = {"toy": Part("valid", "test", {})}
     return Evidence(ARTIFACT, pd.DataFrame(), parts, seeds)
 
@@ -33,6 +36,7 @@ def test_words_of_all_seeds_are_counted_together(evidence: Evidence) -> None:
     assert best["x"].tolist() == [1, 2, 3, 4]
     assert best["y"].tolist() == pytest.approx([0.6, 0.3, 0, 0.1])
     assert best["y"].sum() == pytest.approx(1)
+    assert set(best["commit"]) == {"c1 c2"}
 
 
 def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> None:

@@ -35,7 +35,7 @@ def document(origin: dict[str, Any], way: str, by_k: dict[int, float], **more: A
 def evidence(origin: dict[str, Any]) -> Evidence:
     documents = [
         document(origin, "counts", {1: 0.2, 64: 0.8}),
-        document(origin, "counts", {1: 0.3, 64: 0.9}, seed=2),
+        document(origin, "counts", {1: 0.3, 64: 0.9}, seed=2, commit="def", device="cpu: Y"),
         document(origin, "model", {1: 0.4, 64: 0.95}, system="nat"),
     ]
     return Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, documents)
@@ -48,6 +48,8 @@ def test_recall_is_a_mean_over_seeds_in_percent(evidence: Evidence) -> None:
     assert counts["y"].tolist() == pytest.approx([25, 85])
     assert counts["sd"].tolist() == pytest.approx([50**0.5] * 2)
     assert counts["seeds"].unique().tolist() == ["1 2"]
+    assert set(counts["commit"]) == {"abc def"}
+    assert set(counts["device"]) == {"cpu: X and cpu: Y"}
     assert len(found) == 2 * 2 * 2
 
 
