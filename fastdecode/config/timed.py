@@ -1,5 +1,7 @@
 """What a run times."""
 
+from collections.abc import Sequence
+
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 
@@ -37,3 +39,8 @@ def timed(config: Configuration, dataset: str, tier: str | None = None) -> list[
         for name in config.decoders_of(model.entry)
         if name not in left_out and tier in (None, config.decoders[name].tier)
     ]
+
+
+def fewest(threads: Sequence[str], cores: int) -> str:
+    """Return the least of some numbers of threads, as file names have them; `all` is `cores`."""
+    return min(threads, key=lambda count: cores if count == "all" else int(count))

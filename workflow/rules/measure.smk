@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fastdecode.config.timed import timed as timed_decoders
+from fastdecode.config.timed import fewest, timed as timed_decoders
 from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
 
@@ -269,7 +269,7 @@ def timed_threads():
 
 def fewest_threads():
     """Return the least of them, which tables and figures of single sentences are about."""
-    return min(timed_threads(), key=lambda count: (count == "all", count.zfill(9)))
+    return fewest(timed_threads(), cores())
 
 
 def test_splits():
