@@ -53,11 +53,7 @@ METRICS = {
     "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
     ),
-    # of statistics, which are not resampled: lattice.recall, lattice.ranks, dag.accuracy
-    "recall": Metric("found", "{:.1f}", "recall"),
-    "rank_share": Metric("share", "{:.1%}", "ranks"),
-    "token_accuracy": Metric("right", "{:.1f}", "accuracy"),
-    # of the stages that a row names, or of each: aggressive.modules, lattice.breakdown
+    # of the stages that a row names: aggressive.modules
     "module_time": Metric("ms", "{:.2f}", "latency_stage", "stages", "S1"),
     "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1"),
     "tokens_ratio": Metric(
