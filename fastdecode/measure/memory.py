@@ -27,8 +27,8 @@ RESET_PEAK = "5"  # what CLEAR takes to set VmHWM back to VmRSS: man 5 proc
 def measure_memory(entries: Sequence[Entry], bench: Bench) -> list[dict[str, Any]]:
     """Return one row for every entry and batch size: 1 and, where Smax is timed, the sweep's.
 
-    The lines are those of the latency measurement; there is one thread. A row has "name", the
-    entry's labels, "batch", and in bytes:
+    The lines are chosen as for latency, of those that all systems can read; there is one thread. A
+    row has "name", the entry's labels, "batch", and in bytes:
 
     - "start" and "loaded": what was resident before and after loading;
     - "peak": the most that was resident while the sample was translated, counted from the begin of
@@ -41,21 +41,28 @@ def measure_memory(entries: Sequence[Entry], bench: Bench) -> list[dict[str, Any
     Raises UserError if a process ends before it has answered.
     """
     rows = []
+    longest = in_child(partial(_longest, entries, bench), "memory")
     for entry in track(entries, "memory", "decoders", len(entries)):
-        found = in_child(partial(_measure, entry, bench), f"memory of {entry.name}")
+        found = in_child(partial(_measure, entry, bench, longest), f"memory of {entry.name}")
         rows += [{"name": entry.name, **entry.labels, **row} for row in found]
     return rows
 
 
-def _measure(entry: Entry, bench: Bench) -> list[dict[str, Any]]:
+def _longest(entries: Sequence[Entry], bench: Bench) -> int:
+    """Return how many BPE tokens a line may have that all systems can read; load one by one."""
+    checkpoints = (path for e in entries for path in (e.checkpoint, *e.companions.values()))
+    return min(bench.load(checkpoint).longest for checkpoint in dict.fromkeys(checkpoints))
+
+
+def _measure(entry: Entry, bench: Bench, longest: int) -> list[dict[str, Any]]:
     """Load and translate in this process: see measure_memory."""
     torch.set_num_threads(1)
     start = resident("VmRSS")
     system = bench.equip(entry, {})
     decode, _ = build(entry, system, bench.text, staged=False)
-    batches = bench.workload(system.longest, "S1").batches
+    batches = bench.workload(longest, "S1").batches
     if "Smax" in bench.settings.scenarios:
-        batches = {**bench.workload(system.longest, "Smax").batches, **batches}
+        batches = {**bench.workload(longest, "Smax").batches, **batches}
     del system  # a decoder keeps what it needs of it
     gc.collect()
     loaded = resident("VmRSS")

@@ -2,10 +2,12 @@ import mmap
 import os
 import signal
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.measure import memory
 from fastdecode.measure.latency import Decode, DoesNotFit
@@ -65,6 +67,47 @@ def test_the_peak_is_that_of_the_batch_size(
     began = [int((tmp_path / str(row["batch"])).read_text()) for row in rows]
     rise = [(row["peak"] - before) / MIB for row, before in zip(rows, began, strict=True)]
     assert rise == pytest.approx([150, 50, 80], abs=8)
+
+
+def test_every_decoder_translates_the_same_lines(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also one whose system could read longer ones: as in the latency measurement."""
+    lengths = sorted(set(map(len, bench.sources)))
+    short = (tmp_path / "short.pt").as_posix()
+    load = Bench.load
+
+    def shorter(self: Bench, checkpoint: str) -> System:
+        system = load(self, entry().checkpoint)
+        return system if checkpoint != short else replace(system, models=[Narrow(lengths[-2])])
+
+    monkeypatch.setattr(Bench, "load", shorter)
+    written = tmp_path / "lines"
+
+    def decode(lines: Sequence[str]) -> list[Translation]:
+        with written.open("a") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return []
+
+    monkeypatch.setattr(memory, "build", lambda *arguments, **named: (decode, 0))
+    settings = bench.settings.model_copy(update={"scenarios": ("S1",), "lines": 99})
+    measure_memory(
+        [entry(), replace(entry("other"), checkpoint=short)], replace(bench, settings=settings)
+    )
+    lines = written.read_text().splitlines()
+    half = len(lines) // 2
+    assert lines[:half] == lines[half:] and half > 0
+    assert max(len(bench.text.source_tokens(line)) for line in lines) < lengths[-1]
+
+
+class Narrow:
+    """A model that reads at most so many tokens, `</s>` beside them."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+
+    def max_positions(self) -> tuple[int, int]:
+        return self.longest + 1, 99
 
 
 def test_a_batch_that_does_not_fit_is_the_last(
