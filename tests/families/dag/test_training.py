@@ -129,7 +129,7 @@ def test_the_command_says_what_is_trained(graph_job: Callable[..., Job]) -> None
         "--glance-from": "0.5",
         "--glance-to": "0.1",
         "--glance-over": str(200_000 / 300_000),
-        "--eval-bleu-args": '{"search": "lookahead"}',
+        "--eval-bleu-args": '{"search": "lookahead", "engine": "fastdecode"}',
     }.items():
         assert words[words.index(option) + 1] == value
     assert "--divide-by-length" not in words
