@@ -30,7 +30,9 @@ class Latency(Row):
         (8, 32), min_length=1, description="Smax: sentences a batch, up to what fits"
     )
     batch_lines: PositiveInt = Field(64, description="Smax: test lines timed at every batch size")
-    warmup: PositiveInt = Field(20, description="sentences before the clock counts")
+    warmup: PositiveInt = Field(
+        20, description="sentences before the clock counts; on a GPU all lines"
+    )
     repeats: PositiveInt = Field(5, description="passes over the lines")
 
     @model_validator(mode="after")
