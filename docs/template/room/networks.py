@@ -58,4 +58,5 @@ class Fast:
         count = slots.shape[1]
         memory = self._decoder.begin(states, mask, rows=1, longest=count)
         earlier = torch.ones(count, count, dtype=torch.bool, device=slots.device).tril()
-        return self._decoder.step(slots, memory, earlier)
+        places = torch.arange(count, device=slots.device)
+        return self._decoder.run(slots, places, count, earlier, memory)
