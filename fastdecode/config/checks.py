@@ -11,6 +11,7 @@ from fastdecode.config.given import check_given
 from fastdecode.config.papers import DISTILLED, references
 from fastdecode.config.rows import RAW, UNTRAINED
 from fastdecode.config.run import EVERY
+from fastdecode.config.timed import tuned_over
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.metrics import METRICS
 
@@ -180,6 +181,11 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
         raise UserError(
             f"{where}: {decoder} is a decoder of tier {config.decoders[decoder].tier}: "
             "a ratio never mixes tiers"
+        )
+    if decoder in tuned_over(config):
+        raise UserError(
+            f"{where}: {decoder} is one that an artifact's decoder is tuned over, and not timed: "
+            "take that decoder, or leave the artifact out of papers"
         )
 
 

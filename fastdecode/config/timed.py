@@ -1,12 +1,15 @@
 """What a run times."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fastdecode.config.models import Model
-from fastdecode.config.read import Configuration
+
+if TYPE_CHECKING:
+    from fastdecode.config.read import Configuration
 
 
-def tuned_over(config: Configuration) -> set[str]:
+def tuned_over(config: "Configuration") -> set[str]:
     """Return the decoders that others of an artifact are tuned over.
 
     They differ from those in weights alone and take the same time.
@@ -20,7 +23,9 @@ def tuned_over(config: Configuration) -> set[str]:
     }
 
 
-def timed(config: Configuration, dataset: str, tier: str | None = None) -> list[tuple[Model, str]]:
+def timed(
+    config: "Configuration", dataset: str, tier: str | None = None
+) -> list[tuple[Model, str]]:
     """Return (model, decoder) of all that is timed on a dataset, in one tier or in both.
 
     These are models of the first seed of which there is more than translations, and untrained ones;

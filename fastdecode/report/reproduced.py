@@ -31,7 +31,9 @@ or curves; a drawing is there or not. The order is that of the papers.
 
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
 where they are about times in the reference tier, which is what the papers timed. A claim that was
-judged before its present reading, or by other conditions, is not among them.
+judged before its present reading, or by other conditions, is not among them. What a paper says with
+a number, such as "about three times faster", is read as its direction; how each statement is read
+stands beside its verdict.
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`make plan RUN=config/runs/dag.yaml`).

@@ -163,6 +163,13 @@ def test_decoders_are_tuned_over_those_that_the_run_has() -> None:
     assert part["alternatives"] == {} and list(also_scored(plain)) == []
 
 
+def test_speed_ups_are_over_what_is_timed() -> None:
+    wrong = "raw/dag/dag-beam-a12"
+    with pytest.raises(UserError, match=r"dag-beam-a12 is one that .* tuned over, and not timed"):
+        dag(speedup_over={"reference": wrong})
+    assert dag(speedup_over={"reference": wrong}, papers=[]).denominators()["reference"] == wrong
+
+
 def test_statistics_may_be_of_the_training_split() -> None:
     nat = Model("toy.long", "raw", "nat", 1)
     found = list(statistics(dag(), dag().papers["dag"].artifacts["table2"]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from fastdecode.translation import read_translations
 from tests.workflow.conftest import SIZES, Workplace
 
-MODEL = "micro/transformer-big/nat/seed1"  # a lattice would want K = 64 words: there are fewer
+MODEL = "micro/transformer-big/nat/seed1"
 
 
 def test_a_statistic_of_a_trained_system(finished: Workplace, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Claims of the papers: judged from the cells of their tables and figures."""
 
+from functools import cache
+
 from fastdecode.config.artifacts import statistics
 from fastdecode.config.resampled import (
     RESAMPLED,
@@ -24,11 +26,23 @@ def claim_files():
     ]
 
 
+@cache
+def resampled_of(paper):
+    """Return what claims of a paper resample: see fastdecode.config.resampled."""
+    return resampled(CONFIG, paper)
+
+
+def resamples_of(wildcards):
+    """Return the models and decoders whose translations are resampled in one file."""
+    where = wildcards.dataset, wildcards.split, wildcards.metric
+    return resampled_of(wildcards.paper)[where]
+
+
 def resample_files(paper):
     """Return the resamples that claims of a paper need, by dataset, split and metric."""
     return {
         where: f"{REPORT}/claims/{paper}.{'.'.join(where)}.csv"
-        for where in resampled(CONFIG, paper)
+        for where in resampled_of(paper)
     }
 
 
@@ -62,9 +76,7 @@ rule resample_quality:
     input:
         translations=lambda w: [
             model_file(model, f"{w.split}.{decoder}.jsonl.gz")
-            for model, decoder in resampled(CONFIG, w.paper)[
-                w.dataset, w.split, w.metric
-            ]
+            for model, decoder in resamples_of(w)
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
         tokenised=lambda w: corpus_file(w, w.split, "target"),
@@ -74,16 +86,11 @@ rule resample_quality:
         metric=any_of(RESAMPLED),
     params:
         entries=lambda w: [
-            f"{model.entry}/{decoder}"
-            for model, decoder in resampled(CONFIG, w.paper)[
-                w.dataset, w.split, w.metric
-            ]
+            f"{model.entry}/{decoder}" for model, decoder in resamples_of(w)
         ],
         drawn_as=lambda w: [
             decided_by(CONFIG, model, decoder)
-            for model, decoder in resampled(CONFIG, w.paper)[
-                w.dataset, w.split, w.metric
-            ]
+            for model, decoder in resamples_of(w)
         ],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,

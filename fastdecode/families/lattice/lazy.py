@@ -41,7 +41,7 @@ def tighten(first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tenso
         most = best.max()
         open_best = best.masked_fill(exact, -inf)
         found, chosen = open_best.topk(min(count, len(best)))
-        if not found[0] >= most - (rounding * most.abs()).clamp(min=MARGIN):
+        if not found[0] > most - (rounding * most.abs()).clamp(min=MARGIN):
             return int(exact.sum())
         chosen = chosen[found > -inf]
         rows[chosen] -= excess(chosen)[:, None]

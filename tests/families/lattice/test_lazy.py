@@ -111,3 +111,13 @@ def test_every_row_is_taken_in_few_rounds_where_all_are_equally_good() -> None:
 
     assert tighten(first, edges, 2, tell) >= 40
     assert len(calls) < 10
+
+
+def test_a_lattice_without_a_path_ends_the_search() -> None:
+    first, edges = lattice(2, 3, seed=1)
+    edges[-1, :, -1] = edges[0, :, -1] = -torch.inf  # no word ends the sentence
+
+    def none(rows: Tensor) -> Tensor:
+        raise AssertionError(f"row {rows.tolist()} is on no path")
+
+    assert tighten(first, edges, 2, none) == 0

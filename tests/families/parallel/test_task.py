@@ -1,5 +1,6 @@
 """What the decoder sees in training: masks, slots and what glancing shows."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,27 @@ def test_a_training_draws_anew_at_every_update_and_a_validation_never(binarised:
 # Glancing
 
 
+@dataclass(frozen=True)
+class Training:
+    """What glances: a task, a model whose dropout is on, its loss, and a batch."""
+
+    task: ParallelTask
+    model: Any
+    loss: Any
+    batch: dict[str, Any]
+
+
+@pytest.fixture(params=["glat", "ctc"])
+def training(
+    request: pytest.FixtureRequest, binarised: Path, monkeypatch: pytest.MonkeyPatch
+) -> Training:
+    noise = {"glat": "full_mask", "ctc": "no_target"}[request.param]
+    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
+    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
+    model = in_training(request.param, monkeypatch)
+    return Training(task, model, losses[request.param], batch_of(task, list(range(12))))
+
+
 def in_training(kind: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A model whose dropout is on."""
     monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda *_: None)
@@ -110,14 +132,9 @@ def in_training(kind: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     return model
 
 
-@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
-def test_a_part_of_what_is_wrong_is_shown(
-    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
-    model = in_training(kind, monkeypatch)
+def test_a_part_of_what_is_wrong_is_shown(training: Training) -> None:
+    task, model, batch = training.task, training.model, training.batch
     model.eval()  # no dropout: what is wrong is known
-    batch = batch_of(task, list(range(12)))
     batch["prev_target"] = blank = task.slots(batch, model, 50)
     inputs, target = batch["net_input"], batch["target"]
     with torch.no_grad():
@@ -134,63 +151,49 @@ def test_a_part_of_what_is_wrong_is_shown(
     assert not torch.equal(slots, task._glance(batch, model, 51, 0.4))
 
 
-@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
-def test_a_glancing_step_repeats_whatever_the_random_state_is(
-    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
-    model, seen, steps = in_training(kind, monkeypatch), Seen(), []
+def test_a_glancing_step_repeats_whatever_the_random_state_is(training: Training) -> None:
+    seen, steps = Seen(), []
     for state, update in ((1, 10), (2, 10), (3, 11)):
         torch.manual_seed(state)
-        batch = batch_of(task, list(range(12)))
-        task.train_step(batch, model, seen, NoOptimizer(), update)
+        training.task.train_step(training.batch, training.model, seen, NoOptimizer(), update)
         steps.append((seen.slots, seen.drawn))
     first, again, later = steps
     assert torch.equal(first[0], again[0]) and torch.equal(first[1], again[1])
     assert not torch.equal(first[0], later[0]) and not torch.equal(first[1], later[1])
-    assert task.glancing_ratio(50) == pytest.approx(0.4)
+    assert training.task.glancing_ratio(50) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
 def test_the_ratio_and_the_dropout_of_both_passes_are_the_updates(
-    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
+    training: Training, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = task_of(binarised, noise=noise, glance_from=0.5, glance_to=0.3)
-    model, optimizer = in_training(kind, monkeypatch), KeepsLoss()
-    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
+    task, model = training.task, training.model
     glance, ratios, encoded = task._glance, [], []
     monkeypatch.setattr(task, "_glance", lambda *given: ratios.append(given[-1]) or glance(*given))
     model.encoder.register_forward_hook(lambda *call: encoded.append(call[-1]["encoder_out"][0]))
     for update in (10, 60):
-        task.train_step(batch_of(task, list(range(12))), model, losses[kind], optimizer, update)
+        task.train_step(training.batch, model, training.loss, KeepsLoss(), update)
     first, second, other, _ = encoded
     assert ratios == [pytest.approx(0.48), pytest.approx(0.38)]
     assert torch.equal(first, second)
     assert not torch.equal(first, other)  # there is dropout
 
 
-def test_without_a_ratio_nothing_is_shown(binarised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = task_of(binarised, noise="no_target")
-    model, seen = in_training("ctc", monkeypatch), Seen()
-    task.train_step(batch_of(task, [1, 2]), model, seen, NoOptimizer(), 10)
-    assert set(seen.slots.flatten().tolist()) <= {UNK, PAD}
-
-
-@pytest.mark.parametrize(("kind", "noise"), [("glat", "full_mask"), ("ctc", "no_target")])
-def test_a_glancing_step_learns_with_what_is_shown(
-    kind: str, noise: str, binarised: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = task_of(binarised, noise=noise, glance_from=0.9, glance_to=0.9)
-    model, optimizer = in_training(kind, monkeypatch), KeepsLoss()
-    losses = {"glat": LabelSmoothedDualImitationCriterion(task, 0.1), "ctc": CtcCriterion(task)}
-    batch = batch_of(task, list(range(12)))
-    _, size, _ = task.train_step(batch, model, losses[kind], optimizer, 10)
+def test_a_glancing_step_learns_with_what_is_shown(training: Training) -> None:
+    task, model, batch, optimizer = training.task, training.model, training.batch, KeepsLoss()
+    _, size, _ = task.train_step(batch, model, training.loss, optimizer, 10)
     assert all(w.grad.isfinite().all() for w in model.parameters() if w.grad is not None)
     assert any(w.grad.any() for w in model.parameters() if w.grad is not None)
     with dropout_of(batch["id"], 1, 10):
-        loss, again, _ = losses[kind](model, batch)  # of the slots as they were shown
+        loss, again, _ = training.loss(model, batch)  # of the slots as they were shown
     assert optimizer.loss == pytest.approx(float(loss.detach()))
     assert size == again > 0
     batch["prev_target"] = task.slots(batch, model, 10)
     with dropout_of(batch["id"], 1, 10):
-        assert losses[kind](model, batch)[0] != loss
+        assert training.loss(model, batch)[0] != loss
+
+
+def test_without_a_ratio_nothing_is_shown(binarised: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task, seen = task_of(binarised, noise="no_target"), Seen()
+    model = in_training("ctc", monkeypatch)
+    task.train_step(batch_of(task, [1, 2]), model, seen, NoOptimizer(), 10)
+    assert set(seen.slots.flatten().tolist()) <= {UNK, PAD}
