@@ -89,8 +89,7 @@ rule resample_quality:
             f"{model.entry}/{decoder}" for model, decoder in resamples_of(w)
         ],
         drawn_as=lambda w: [
-            decided_by(CONFIG, model, decoder)
-            for model, decoder in resamples_of(w)
+            decided_by(CONFIG, model, decoder) for model, decoder in resamples_of(w)
         ],
         language=lambda w: corpus_of(w).target,
         lowercase=lambda w: corpus_of(w).lowercase,
