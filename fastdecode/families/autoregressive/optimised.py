@@ -8,24 +8,23 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
-from fastdecode.families.autoregressive.search import Beam, Found, Greedy, Rules, Search
+from fastdecode.families.autoregressive.search import Beam, Greedy, Rules
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
-from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.stepping import Search, run_search
+from fastdecode.transformer.decoder import Decoder
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.steps import SingleSteps
 from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
-
-LEAVE = 8  # done sentences leave the batch when they are at least an eighth of it
 
 
 class OptimisedDecoder:
@@ -72,38 +71,12 @@ class OptimisedDecoder:
         decoder = self._single if len(sources) == 1 else self._decoder
         memory = decoder.begin(encoded, mask, self._row.beam, int(most.max()) + 1)
         self._watch.lap("encode")
-        found = self._search(decoder, memory, most)
+        search: Search = (Greedy if self._row.beam == 1 else Beam)(self._rules, most)
+        first = most.new_full((len(most) * self._row.beam,), self._rules.eos)  # (rows)
+        found = run_search(SingleSteps(decoder, memory), search, first, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)
-
-    def _search(self, decoder: Decoder, memory: Memory, limits: Tensor) -> list[Found]:
-        """Feed the decoder with its own output until every sentence is done."""
-        kind = Greedy if self._row.beam == 1 else Beam
-        search: Search = kind(self._rules, limits)
-        found: dict[int, Found] = {}
-        numbers = torch.arange(len(limits), device=limits.device)  # of the sentences in the batch
-        tokens = limits.new_full((len(limits) * self._row.beam,), self._rules.eos)
-        while True:
-            logits = decoder.step(tokens[:, None], memory)[:, -1]  # (rows, V)
-            self._watch.lap("decode")
-            rows, tokens = search.advance(logits)
-            done = int(search.done.sum())  # all in a step that waits for the device
-            if done and done * LEAVE >= len(numbers):
-                over = search.done.nonzero().flatten()
-                found |= zip(numbers[over].tolist(), search.results(over), strict=True)
-                if done == len(numbers):
-                    self._watch.lap("search")
-                    return [found[number] for number in range(len(limits))]
-            if rows is not None:
-                memory.keep_rows(rows)
-            if done and done * LEAVE >= len(numbers):
-                stay = (~search.done).nonzero().flatten()
-                numbers = numbers[stay]
-                tokens = tokens.view(-1, self._row.beam)[stay].flatten()
-                memory.keep_sentences(stay)
-                search.keep(stay)
-            self._watch.lap("search")
 
     def _translation(self, ids: list[int], score: float, passes: int) -> Translation:
         tokens = [self._target[i] for i in ids]

@@ -5,15 +5,13 @@ Both take a step at a time: logits of the next tokens in, these tokens out.
 
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from fastdecode.devices import looks_are_free
+from fastdecode.stepping import Found
 from fastdecode.transformer.highest import highest
-
-Found = tuple[list[int], float, int]  # ids without </s>, normalised score, decoder passes
 
 
 @dataclass(frozen=True)
@@ -44,25 +42,6 @@ class Rules:
             over = (limits <= step).view(-1, *[1] * (logits.dim() - 1))
             logits = logits.masked_fill(over & others, -inf)
         return logits
-
-
-class Search(Protocol):
-    """The hypotheses of B sentences, `beam` rows to each, while they grow."""
-
-    done: Tensor
-    """(B), true where a sentence needs no further step."""
-
-    def advance(self, logits: Tensor) -> tuple[Tensor | None, Tensor]:
-        """Take one step with the next tokens' `logits` (rows, V).
-
-        Returns the row that each row goes on from (None: itself) and its new token.
-        """
-
-    def results(self, sentences: Tensor) -> list[Found]:
-        """Return the best hypotheses of these sentences, which are done."""
-
-    def keep(self, sentences: Tensor) -> None:
-        """Go on with these sentences alone."""
 
 
 class Greedy:

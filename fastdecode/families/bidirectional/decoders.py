@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from fastdecode.errors import UserError
-from fastdecode.families.bidirectional.engines import Steps, eager, fast
+from fastdecode.families.bidirectional.engines import eager, fast
 from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
-from fastdecode.families.bidirectional.search import Found, Rules, Search
+from fastdecode.families.bidirectional.search import Rules, Search
 from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
+from fastdecode.stepping import run_search
 from fastdecode.transformer.weights import bytes_per_pass
 from fastdecode.translation import Translation
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
 
 ENGINES = {"eager": eager, "fastdecode": fast}
-LEAVE = 8  # done sentences leave the batch when they are at least an eighth of it
 
 
 class FoldedDecoder:
@@ -50,6 +49,10 @@ class FoldedDecoder:
             *(self._fold.size, row.beam, row.lenpen, row.min_len, words.eos(), words.pad()),
             exact=system.lengths is not None,
         )
+        # The reference tier searches as fairseq's generator does, which has no shorter way for one
+        # hypothesis.
+        shorter = row.beam == 1 and row.engine == "fastdecode"
+        self._search = Greedy if shorter else Search
         self._device = next(model.parameters()).device
         whole_groups = int(model.max_decoder_positions()) // self._fold.size
         self._longest = whole_groups * self._fold.size - 1  # one slot is left for EOD
@@ -72,42 +75,13 @@ class FoldedDecoder:
         self._watch.lap("search")
         steps = self._begin(padded, lengths, self._row.beam, slots)
         self._watch.lap("encode")
-        found = self._search(steps, most.to(self._device))
+        search = self._search(self._rules, most.to(self._device))
+        rows = len(sources) * self._row.beam
+        first = padded.new_tensor(self._first).expand(rows, -1)  # (rows, size)
+        found = run_search(steps, search, first, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)
-
-    def _search(self, steps: Steps, limits: Tensor) -> list[Found]:
-        """Feed the decoder with its own output until every sentence is done."""
-        # The reference tier searches as fairseq's generator does, which has no shorter way for one
-        # hypothesis.
-        shorter = self._row.beam == 1 and self._row.engine == "fastdecode"
-        search = (Greedy if shorter else Search)(self._rules, limits)
-        found: dict[int, Found] = {}
-        numbers = torch.arange(len(limits), device=limits.device)  # of the sentences in the batch
-        beam = self._rules.beam
-        tokens = limits.new_tensor(self._first).expand(len(limits) * beam, -1)  # (rows, size)
-        while True:
-            logits = steps.step(tokens)  # (rows, size, V)
-            self._watch.lap("decode")
-            rows, tokens = search.advance(logits)
-            done = int(search.done.sum())
-            leave = done and done * LEAVE >= len(numbers)
-            if leave:
-                over = search.done.nonzero().flatten()
-                found |= zip(numbers[over].tolist(), search.results(over), strict=True)
-                if done == len(numbers):
-                    self._watch.lap("search")
-                    return [found[number] for number in range(len(limits))]
-            if rows is not None:
-                steps.keep_rows(rows)
-            if leave:
-                stay = (~search.done).nonzero().flatten()
-                numbers = numbers[stay]
-                tokens = tokens.unflatten(0, (-1, beam))[stay].flatten(0, 1)
-                steps.keep_sentences(stay)
-                search.keep(stay)
-            self._watch.lap("search")
 
     def _translation(self, ids: list[int], score: float, passes: int) -> Translation:
         tokens = [self._target[i] for i in self._fold.restore(ids)]

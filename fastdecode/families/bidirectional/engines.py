@@ -1,35 +1,21 @@
 """Who computes the decoder's passes: fairseq's modules as they are, or our fast Transformer."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from fastdecode.framing import mask_of
-from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.stepping import Steps
+from fastdecode.transformer.decoder import Decoder
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.steps import FastSteps
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
-
-
-class Steps(Protocol):
-    """The passes of one batch of B sentences, W rows to each, with all that is kept between."""
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """Feed the next group `tokens` (R, size); return the logits of its followers (R, size, V).
-
-        The tokens of a group see each other and all before them.
-        """
-
-    def keep_rows(self, rows: Tensor) -> None:
-        """Put row `rows[r]` in the place of row r."""
-
-    def keep_sentences(self, sentences: Tensor) -> None:
-        """Keep these sentences alone, with all their rows."""
 
 
 Begin = Callable[[Tensor, Tensor, int, int], Steps]
@@ -71,26 +57,6 @@ class EagerSteps:
         for layer in self._model.decoder.layers:
             layer.encoder_attn.reorder_incremental_state(self._state, sentences)
         self._encoded = self._model.encoder.reorder_encoder_out(self._encoded, sentences)
-
-
-class FastSteps:
-    """This project's Transformer."""
-
-    def __init__(self, decoder: Decoder, memory: Memory):
-        """Go on from `memory`."""
-        self._decoder, self._memory = decoder, memory
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """See Steps."""
-        return self._decoder.step(tokens, self._memory)
-
-    def keep_rows(self, rows: Tensor) -> None:
-        """See Steps."""
-        self._memory.keep_rows(rows)
-
-    def keep_sentences(self, sentences: Tensor) -> None:
-        """See Steps."""
-        self._memory.keep_sentences(sentences)
 
 
 def eager(system: "System") -> Begin:

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.bidirectional.ranking import first_best
-from fastdecode.families.bidirectional.search import Found, Rules
+from fastdecode.families.bidirectional.search import Rules
+from fastdecode.stepping import Found
 from fastdecode.transformer.highest import highest
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from fastdecode.families.bidirectional.search import Found, Rules
+from fastdecode.families.bidirectional.search import Rules
+from fastdecode.stepping import Found
 
 Distributions = list[list[float]]  # log-probabilities, of each token of a group
 Hypothesis = tuple[float, list[int]]  # score, tokens in the order of writing

@@ -24,8 +24,7 @@ from torch import Tensor
 
 from fastdecode.devices import looks_are_free
 from fastdecode.families.bidirectional.ranking import first_best
-
-Found = tuple[list[int], float, int]  # tokens in the order of writing, score, decoder passes
+from fastdecode.stepping import Found
 
 
 @dataclass(frozen=True)

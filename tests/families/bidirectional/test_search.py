@@ -12,7 +12,8 @@ from torch import Tensor
 
 from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.naive import Distributions, naive_search
-from fastdecode.families.bidirectional.search import Found, Rules, Search
+from fastdecode.families.bidirectional.search import Rules, Search
+from fastdecode.stepping import Found
 
 PAD, E = 1, 2  # E: EOD
 VOCABULARY = 6

@@ -1,0 +1,81 @@
+"""The loop of every search that writes from step to step, many sentences in one batch."""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from fastdecode.stages import Stopwatch
+
+Found = tuple[list[int], float, int]
+"""Ids in the order of writing, without the end; the score that hypotheses are ranked by; the
+sentence's own decoder passes."""
+LEAVE = 8  # done sentences leave the batch when they are at least an eighth of it
+
+
+class Steps(Protocol):
+    """The passes of one batch of B sentences, W rows to each, with all that is kept between."""
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Feed the next `tokens` (R, …) of every row; return the logits (R, …, V) of what follows.
+
+        Tokens that are fed at once see each other and all before them.
+        """
+
+    def keep_rows(self, rows: Tensor) -> None:
+        """Put row `rows[r]` in the place of row r."""
+
+    def keep_sentences(self, sentences: Tensor) -> None:
+        """Keep these sentences alone, with all their rows."""
+
+
+class Search(Protocol):
+    """The hypotheses of B sentences, W rows to each, while they grow."""
+
+    done: Tensor
+    """(B), true where a sentence needs no further step."""
+
+    def advance(self, logits: Tensor) -> tuple[Tensor | None, Tensor]:
+        """Take one step with the `logits` (R, …, V) of the next tokens.
+
+        Returns the row that each row goes on from (None: itself) and its new tokens (R, …).
+        """
+
+    def results(self, sentences: Tensor) -> list[Found]:
+        """Return the best hypotheses of these sentences, which are done."""
+
+    def keep(self, sentences: Tensor) -> None:
+        """Go on with these sentences alone."""
+
+
+def run_search(steps: Steps, search: Search, tokens: Tensor, watch: Stopwatch) -> list[Found]:
+    """Feed passes with what is found until every sentence is done; return the best of each.
+
+    `tokens` (R, …) are what stands before the first ones. Stages of the `watch`: decode (the
+    passes), search (all between).
+    """
+    count = len(search.done)
+    rows_each = len(tokens) // count
+    found: dict[int, Found] = {}
+    numbers = torch.arange(count, device=tokens.device)  # of the sentences in the batch
+    while True:
+        logits = steps.step(tokens)
+        watch.lap("decode")
+        rows, tokens = search.advance(logits)
+        done = int(search.done.sum())  # all in a step that waits for the device
+        leave = done > 0 and done * LEAVE >= len(numbers)
+        if leave:
+            over = search.done.nonzero().flatten()
+            found |= zip(numbers[over].tolist(), search.results(over), strict=True)
+            if done == len(numbers):
+                watch.lap("search")
+                return [found[number] for number in range(count)]
+        if rows is not None:
+            steps.keep_rows(rows)
+        if leave:
+            stay = (~search.done).nonzero().flatten()
+            numbers = numbers[stay]
+            tokens = tokens.unflatten(0, (-1, rows_each))[stay].flatten(0, 1)
+            steps.keep_sentences(stay)
+            search.keep(stay)
+        watch.lap("search")
