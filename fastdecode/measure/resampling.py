@@ -129,6 +129,11 @@ def resampled_ratio(counts: Counts, resamples: int = RESAMPLES) -> Numbers:
     return sums[:, 0] / np.where(sums[:, 1], sums[:, 1], np.nan)
 
 
+def resampled_mean(numbers: Numbers) -> Numbers:
+    """Return the mean over the lines of every resample, (R, …); `numbers` are of lines, (N, …)."""
+    return np.array([numbers[lines].mean(axis=0) for lines in draws(len(numbers))])
+
+
 def resampled_seeds(scores: Numbers, model: str) -> Numbers:
     """Return the mean over as many seeds as there are, drawn with replacement, of resamples, (R,).
 

@@ -15,10 +15,11 @@ from fastdecode.files import open_to_write, write_json
 from fastdecode.measure.disturbance import cores_of_others, disturbances
 from fastdecode.measure.latency import Sample, Series
 
+UNACCOUNTED = "unaccounted"  # what stages leave over of the whole
 STAGE_KEYS = ("decoder", "batch", "repeat", "line", "tokens")  # of a sample
 NOTES = {
-    "times": "milliseconds of a batch; stages: milliseconds a sentence, 'unaccounted' being what "
-    "they leave over of the whole",
+    "times": f"milliseconds of a batch; stages: milliseconds a sentence, '{UNACCOUNTED}' being "
+    "what they leave over of the whole",
     "floor_fraction": "the time in which memory could deliver the weights of all passes, as a "
     "share of the mean: above 1 where weights stay in the caches",
 }
@@ -100,7 +101,7 @@ def stage_times(series: Series) -> dict[str, float]:
     sentences = sum(sample.sentences for sample in series.samples)
     times = {stage: 1e3 * time / sentences for stage, time in stages.items()}
     whole = sum(sample.milliseconds for sample in series.samples) / sentences
-    return {**times, "unaccounted": whole - sum(times.values())}
+    return {**times, UNACCOUNTED: whole - sum(times.values())}
 
 
 def write_latency(

@@ -8,6 +8,7 @@ from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, write_lines
+from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import printed, verdicts, write_verdicts
@@ -24,7 +25,7 @@ with clear_errors():
             **{where: pd.read_csv(path) for where, path in params.scores.items()},
             **sample_scores(read_json(Path(path)) for path in snakemake.input.samples),
         },
-        times={where: Path(path) for where, path in params.times.items()},
+        times=Clocked({where: Path(path) for where, path in params.times.items()}),
     )
     frame = verdicts(claims, judge(claims, artifacts, cells, resamples))
     write_verdicts(Path(out.csv), frame)

@@ -1,21 +1,21 @@
 """Table 7: the time of a decoder, module by module."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, JOINT, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import SPEED, disturbance, of_entry
 
 printed = beside
 STAGE = "latency_stage_"
 STAGES = "stages"  # the label that says which stages of ours a row has
 ALL, OTHERS = "all", "all others"
-SHARE = "module_share"  # of `measured:`; the other is module_time
 
 
 def cells(evidence: Evidence) -> pd.DataFrame:
@@ -47,22 +47,24 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
     one = staged.iloc[0]
     alike = measured[(measured["scenario"] == "S1") & (measured["threads"] == threads)]
     times = dict(zip(staged["metric"].str.removeprefix(STAGE), staged["value"], strict=True))
-    time = time_of(artifact, row, times)
+    own = stages_of(artifact, row, times)
+    time = sum(times[stage] for stage in own)
     for column, name in artifact.measured.items():
         yield {
             **{key: one[key] for key in (*SPEED, "commit")},
             **{"column": column, "seeds": one["seed"], "n": 1},
-            "value": time / sum(times.values()) if name == SHARE else time,
+            "value": time / sum(times.values()) if METRICS[name].share else time,
+            "part": JOINT.join(own),
             "marks": disturbance(alike),
         }
 
 
-def time_of(artifact: Artifact, row: str, stages: Mapping[str, float]) -> float:
-    """Return the time of a row: of its own stage, of all, or of those that no row has."""
+def stages_of(artifact: Artifact, row: str, stages: Collection[str]) -> list[str]:
+    """Return which of the `stages` a row has: its own one, all, or those that no row names."""
     wanted = str(artifact.rows[row][STAGES])
-    if wanted == ALL:
-        return sum(stages.values())
-    if wanted == OTHERS:
-        named = {str(other[STAGES]) for other in artifact.rows.values()}
-        return sum(time for stage, time in stages.items() if stage not in named)
-    return stages.get(wanted, 0.0)
+    named = {str(other[STAGES]) for other in artifact.rows.values()}
+    return [
+        stage
+        for stage in stages
+        if wanted in (ALL, stage) or (wanted == OTHERS and stage not in named)
+    ]

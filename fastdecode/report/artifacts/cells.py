@@ -12,12 +12,14 @@ from fastdecode.report.artifacts.sheet import Sheet
 
 # marks: a time of a busy machine; one of random weights; BLEU tested against a row
 DISTURBED, RANDOM, LETTERS = "†", "‡", "ᵃᵇᶜᵈ"
+JOINT = " + "  # between stages that are one part
 LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
 NOTES = ("device", "signature", "over", "marks", "commit")
 # over_batch: of a ratio in Smax, since what it is over may be fastest in other batches
-# part: what of the lines a number is of, if not all, such as precision1_first5
+# part: what of the lines a number is of, if not all, such as precision1_first5; of a time, its
+# stages
 ADDED = ("over_batch", "part")
 CELLS = Sheet(
     ("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES, *ADDED), NUMBERS, ADDED

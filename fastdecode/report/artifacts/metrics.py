@@ -16,6 +16,7 @@ class Metric:
     inverse: bool = False  # of a ratio: more is faster
     on_gpu: str = ""  # what stands for `tidy` where it was measured
     steady: bool = False  # a busy machine does not change it
+    share: bool = False  # of stages: of the whole
     random: bool = True  # other test lines, or another timing, would move it
 
 
@@ -55,7 +56,7 @@ METRICS = {
     ),
     # of the stages that a row names: aggressive.modules
     "module_time": Metric("ms", "{:.2f}", "latency_stage", "stages", "S1"),
-    "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1"),
+    "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1", share=True),
     "tokens_ratio": Metric(
         "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
     ),

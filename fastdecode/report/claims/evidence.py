@@ -10,13 +10,13 @@ import pandas as pd
 
 from fastdecode.config.papers import AT, DISTILLED, NO_TEACHER, Artifact
 from fastdecode.errors import UserError
-from fastdecode.measure.resampling import Numbers, resampled_rate, resampled_time
+from fastdecode.measure.resampling import Numbers
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.claims.clocked import Clocked
 
 CORPUS = "corpus"  # column of a table whose rows are datasets of one corpus: they are judged as one
-UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,7 @@ class Resamples:
     """By dataset, split and metric: a column of resamples for each target/system/decoder, or, of
     what is not of a split as a whole, for what was measured and the label of its point or the part
     of its cell, such as raw/dag/dag-lookahead/11-20."""
-    times: Mapping[tuple[str, str, str], Path] = field(default_factory=dict)
-    """By dataset, tier and scenario: the raw samples of a timing."""
-    _read: dict[Path, pd.DataFrame] = field(default_factory=dict, repr=False)
+    times: Clocked = field(default_factory=Clocked)
 
     def of(self, cell: Cell) -> Numbers | None:
         """Return the cell's value of every resample, (R,); None where it is not known."""
@@ -54,16 +52,19 @@ class Resamples:
         if metric.kind == "quality":
             return self._score(cell, metric, what)
         batch, over = str(cell.origin.get("batch", "")), str(cell.origin.get("over", ""))
+        clock = str(cell.origin["dataset"]), cell.tier, metric.scenario
         if metric.kind == "speed":
-            return self._time(cell, metric, what, batch)
+            return self.times.time(clock, what, metric.tidy, batch)
+        if metric.kind == "stages":
+            return self.times.stages(clock, what, _part(cell.origin), metric.share)
         if metric.kind == "gain" and over:
             base, own = self._score(cell, metric, over), self._score(cell, metric, what)
             return None if base is None or own is None else own - base
         if metric.kind == "ratio" and over:
             # older files do not say: those are of one size, that of the artifact
             over_batch = str(cell.origin.get("over_batch", "")) or batch
-            base = self._time(cell, metric, over, over_batch)
-            own = self._time(cell, metric, what, batch)
+            base = self.times.time(clock, over, metric.tidy, over_batch)
+            own = self.times.time(clock, what, metric.tidy, batch)
             if base is not None and own is not None:
                 return own / base if metric.inverse else base / own
         return None
@@ -75,25 +76,6 @@ class Resamples:
             if column in drawn:
                 return drawn[column].to_numpy(float)
         return None
-
-    def _time(self, cell: Cell, metric: Metric, entry: str, batch: str) -> Numbers | None:
-        """Return the resamples of an entry's time, in Smax of batches of so many sentences."""
-        path = self.times.get((str(cell.origin["dataset"]), cell.tier, metric.scenario))
-        if path is None or metric.tidy not in {"latency_median", *UNITS}:
-            return None
-        if path not in self._read:
-            self._read[path] = pd.read_csv(path, dtype={"decoder": str})
-        samples = self._read[path]
-        samples = samples[samples["decoder"] == entry]
-        if batch and metric.scenario == "Smax":
-            samples = samples[samples["batch"] == int(batch)]
-        if samples.empty:
-            return None
-        if metric.tidy == "latency_median":
-            times = samples.pivot_table("milliseconds", "line", "repeat")
-            return resampled_time(times.to_numpy(float))
-        sums = samples.groupby("repeat")[[UNITS[metric.tidy], "milliseconds"]].sum()
-        return resampled_rate((1e3 * sums.iloc[:, 0] / sums.iloc[:, 1]).to_numpy(float))
 
 
 def read_cells(artifact: Artifact, csv: Path) -> list[Cell]:

@@ -9,6 +9,7 @@ import pytest
 from fastdecode.config.base import check
 from fastdecode.config.claims import Claim
 from fastdecode.errors import UserError
+from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
 from fastdecode.report.claims.printed import printed, read_verdicts, verdicts, write_verdicts
@@ -153,7 +154,7 @@ def test_the_interval_of_a_speed_up_is_that_of_paired_lines(tmp_path: Path) -> N
         line("quick", "speedup", 2.0, **same, **over),
     ]
     found = {"table1": cells_of(tmp_path, *lines)}
-    times = {("toy", "reference", "S1"): samples(tmp_path, "s.csv", 2.0)}
+    times = Clocked({("toy", "reference", "S1"): samples(tmp_path, "s.csv", 2.0)})
     fast = {"value": "quick.speedup", "above": 1.9, "below": 2.1}
     (one,) = judged(found, fast, resamples=Resamples(times=times))
     finding = one.findings[0]
@@ -165,7 +166,7 @@ def test_the_interval_of_a_speed_up_is_that_of_paired_lines(tmp_path: Path) -> N
 
 def test_the_interval_of_a_ratio_is_of_each_sides_own_batch(tmp_path: Path) -> None:
     same = {"tier": "reference", "scenario": "Smax", "over": "raw/slow/beam5"}
-    times = {("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)}
+    times = Clocked({("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)})
     # the one is fastest one by one, the other in batches of 32; older files have one size for both
     for batches, ratio in (({"batch": "1", "over_batch": "32"}, 2.0), ({"batch": "1"}, 10.0)):
         (cell,) = cells_of(tmp_path, line("quick", "tokens", ratio, **same, **batches))
@@ -180,10 +181,12 @@ def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     ]
     found = {"table1": cells_of(tmp_path, *lines, line("quick", "memory", 3.0))}
     checks = [{"value": "quick.speedup", "above": 1}, {"value": "quick.memory", "above": 1}]
-    times = {
-        ("toy", cell["tier"], "S1"): samples(tmp_path, cell["tier"], cell["value"])
-        for cell in lines
-    }
+    times = Clocked(
+        {
+            ("toy", cell["tier"], "S1"): samples(tmp_path, cell["tier"], cell["value"])
+            for cell in lines
+        }
+    )
     one, other = judged(found, *checks, resamples=Resamples(times=times))
     assert (one.tier, one.verdict) == ("reference", HOLDS)
     assert (other.tier, other.verdict) == ("optimised", FAILS)

@@ -1,0 +1,74 @@
+"""Times as the resamples of the lines that were timed have them, from the raw samples of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from fastdecode.measure.resampling import (
+    Numbers,
+    resampled_mean,
+    resampled_rate,
+    resampled_time,
+)
+from fastdecode.measure.summary import UNACCOUNTED
+from fastdecode.report.artifacts.cells import JOINT
+
+UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
+
+
+@dataclass(frozen=True)
+class Clocked:
+    """The raw samples of a run's timings: those of stages lie beside those of whole sentences."""
+
+    paths: Mapping[tuple[str, str, str], Path] = field(default_factory=dict)
+    """By dataset, tier and scenario."""
+    _read: dict[Path, pd.DataFrame] = field(default_factory=dict, repr=False)
+
+    def time(
+        self, where: tuple[str, str, str], entry: str, tidy: str, batch: str
+    ) -> Numbers | None:
+        """Return an entry's time or rate, (R,), in Smax of batches of so many sentences."""
+        samples = self._samples(where, entry, "samples")
+        if samples is None or tidy not in {"latency_median", *UNITS}:
+            return None
+        if batch and where[-1] == "Smax":
+            samples = samples[samples["batch"] == int(batch)]
+        if samples.empty:
+            return None
+        if tidy == "latency_median":
+            times = samples.pivot_table("milliseconds", "line", "repeat")
+            return resampled_time(times.to_numpy(float))
+        sums = samples.groupby("repeat")[[UNITS[tidy], "milliseconds"]].sum()
+        return resampled_rate((1e3 * sums.iloc[:, 0] / sums.iloc[:, 1]).to_numpy(float))
+
+    def stages(
+        self, where: tuple[str, str, str], entry: str, names: str, share: bool
+    ) -> Numbers | None:
+        """Return the mean milliseconds of stages together, or their share of the whole, (R,).
+
+        None is known of a GPU, where stages were timed in a repeat of their own.
+        """
+        staged, whole = (self._samples(where, entry, kind) for kind in ("stages", "samples"))
+        if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
+            return None
+        times = staged.pivot_table("milliseconds", "line", "stage", aggfunc="sum", fill_value=0.0)
+        times /= staged["repeat"].nunique()  # (N, stages)
+        times[UNACCOUNTED] = whole.groupby("line")["milliseconds"].mean() - times.sum(axis=1)
+        drawn = resampled_mean(times.to_numpy(float))  # (R, stages)
+        chosen = times.columns.isin(names.split(JOINT))
+        time: Numbers = drawn[:, chosen].sum(axis=1)
+        return time / drawn.sum(axis=1) if share else time
+
+    def _samples(self, where: tuple[str, str, str], entry: str, kind: str) -> pd.DataFrame | None:
+        """Return the samples of one decoder, None where there are none."""
+        if where not in self.paths:
+            return None
+        path = self.paths[where]
+        path = path.with_name(path.name.replace(".samples.", f".{kind}."))
+        if path not in self._read:
+            self._read[path] = pd.read_csv(path, dtype={"decoder": str})
+        samples = self._read[path]
+        samples = samples[samples["decoder"] == entry]
+        return None if samples.empty else samples

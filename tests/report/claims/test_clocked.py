@@ -1,0 +1,84 @@
+"""Times of whole sentences are tested with verdicts; here are stages."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fastdecode.measure.resampling import draws
+from fastdecode.report.claims.clocked import Clocked
+from fastdecode.report.claims.judge import HOLDS, UNKNOWN
+from tests.report.claims.cases import Resamples, cells_of, judged, line
+
+WHERE = ("toy", "reference", "S1")
+ENTRY = "raw/quick/beam5"
+LINES, REPEATS = 7, 2
+TIMES = {"encode": np.arange(LINES) + 1.0, "decode": np.full(LINES, 5.0)}
+REST = 0.5
+
+
+def timed(folder: Path, staged_repeats: int = REPEATS) -> Clocked:
+    """Times by line; half of a repeat more in the first, half of it less in the second."""
+    shift = (0.25, -0.25)
+    whole = [
+        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3}
+        | {"milliseconds": sum(times[number] for times in TIMES.values()) + REST + shift[repeat]}
+        for repeat in range(REPEATS)
+        for number in range(LINES)
+    ]
+    staged = [
+        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3}
+        | {"stage": stage, "milliseconds": times[number] + shift[repeat]}
+        for repeat in range(staged_repeats)
+        for number in range(LINES)
+        for stage, times in TIMES.items()
+    ]
+    pd.DataFrame(whole).to_csv(folder / "t.samples.csv.gz", index=False)
+    pd.DataFrame(staged).to_csv(folder / "t.stages.csv.gz", index=False)
+    return Clocked({WHERE: folder / "t.samples.csv.gz"})
+
+
+def test_stages_are_means_of_the_lines_drawn(tmp_path: Path) -> None:
+    clocked = timed(tmp_path)
+    encode = TIMES["encode"][draws(LINES)].mean(axis=1)
+    for names, right in (
+        ("encode", encode),
+        ("decode", 5.0),
+        ("encode + unaccounted", encode + REST),
+        ("encode + decode + unaccounted", encode + 5.0 + REST),
+        ("", 0.0),  # a row whose stage this decoder does not have
+    ):
+        found = clocked.stages(WHERE, ENTRY, names, share=False)
+        assert found is not None and found == pytest.approx(np.broadcast_to(right, found.shape))
+        part = clocked.stages(WHERE, ENTRY, names, share=True)
+        assert part == pytest.approx(found / (encode + 5.0 + REST))
+
+
+def test_stages_of_another_repeat_than_the_whole_say_nothing(tmp_path: Path) -> None:
+    assert timed(tmp_path, staged_repeats=1).stages(WHERE, ENTRY, "encode", share=True) is None
+    clocked = timed(tmp_path)
+    assert clocked.stages(WHERE, "raw/other/beam5", "encode", share=True) is None
+    assert clocked.stages(("toy", "optimised", "S1"), ENTRY, "encode", share=True) is None
+
+
+def test_the_order_of_two_stages_is_told_by_its_interval(tmp_path: Path) -> None:
+    same = {"tier": "reference", "scenario": "S1", "what": ENTRY}
+    found = {
+        "table1": cells_of(
+            tmp_path,
+            line("quick", "module", 4.0, part="encode", **same),
+            line("slow", "module", 5.0, part="decode", **same),
+            line("other", "module", 0.4, part="unaccounted", **same),
+        )
+    }
+    times = Resamples(times=timed(tmp_path))
+    for low, high, verdict in (
+        ("other", "quick", HOLDS),
+        ("quick", "slow", UNKNOWN),  # three lines in seven say otherwise
+    ):
+        check = {"rising": [f"{low}.module", f"{high}.module"]}
+        (one,) = judged(found, check, resamples=times)
+        assert one.verdict == verdict
+        (one,) = judged(found, check)
+        assert (one.verdict, one.findings[0].why) == (UNKNOWN, "no interval is known")
