@@ -13,7 +13,7 @@ import pandas as pd
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write
 from fastdecode.provenance import processor
-from fastdecode.report.tables import NOT_MEASURED, Table, millions, named, notes, only, seeds_of
+from fastdecode.report.tables import NOT_MEASURED, Table, millions, notes, only, seeds_of
 from fastdecode.report.tidy import MEMORY
 
 KEY = ("target", "system", "decoder")
@@ -139,7 +139,7 @@ def speed_table(rows: pd.DataFrame) -> Table:
     dataset, split, seeds, device, signature = where
     caption = [
         f"{dataset}, {split}, seed {seeds}, {scenario}: {SCENARIOS[scenario]}, on {device}.",
-        *(_over(tier, rows[rows["tier"] == tier]) for tier in rows["tier"].unique()),
+        *(over(tier, rows[rows["tier"] == tier]) for tier in rows["tier"].unique()),
         "Ratios are of " + ("medians" if scenario == "S1" else "sentences a second") + ", both with"
         " the same number of threads and, but where the table says otherwise, precision.",
         *_samples(rows["latency_n"].dropna(), "lines" if scenario == "S1" else "batches"),
@@ -258,10 +258,10 @@ def _printed(form: str, value: Any) -> str:
     return NOT_MEASURED if pd.isna(value) else form.format(value)
 
 
-def _over(tier: str, rows: pd.DataFrame) -> str:
+def over(tier: str, rows: pd.DataFrame) -> str:
     """Say what the speed-ups of a tier are over."""
     name = next((over for over in rows["over"] if over), "")
     if not name:
         return f"In the {tier} tier nothing was timed that speed-ups could be over."
     target, system, decoder = name.split("/")
-    return f"Speed-ups in the {tier} tier are over {named((target, system, decoder))}."
+    return f"Speed-ups in the {tier} tier are over {system} ({target}) with {decoder}."

@@ -101,7 +101,7 @@ rule write_page:
     params:
         name=CONFIG.run.name,
         splits=test_splits(),
-        denominator=CONFIG.run.speedup_over.reference,
+        speedup_over=CONFIG.denominators(),
         papers=[
             {
                 **paper.model_dump(include={"title", "authors", "year"}),

@@ -177,7 +177,7 @@ rule tabulate_systems:
             for decoder in CONFIG.decoders_of(entry)
         ],
         others=len(CONFIG.left_out()),
-        speedup_over=CONFIG.run.speedup_over.reference,
+        speedup_over=CONFIG.denominators(),
     message:
         "Table of systems: {wildcards.dataset}, {wildcards.split}"
     script:

@@ -4,16 +4,17 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_lines
-from fastdecode.report.tables import plainest_speeds, systems_table, to_latex, to_markdown
+from fastdecode.report.systems import systems_table
+from fastdecode.report.tables import to_latex, to_markdown
 from fastdecode.report.tidy import read_tidy
 
 names, params = snakemake.wildcards, snakemake.params
 with clear_errors():
     table = systems_table(
-        plainest_speeds(read_tidy(Path(snakemake.input[0]))),
+        read_tidy(Path(snakemake.input[0])),
         names.dataset,
         names.split,
-        denominator=tuple(params.speedup_over.split("/")),
+        params.speedup_over,
         rows=[tuple(row) for row in params.rows],
         others=params.others,
     )

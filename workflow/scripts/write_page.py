@@ -17,7 +17,7 @@ with clear_errors():
     report = Report(
         folder=out.parent,
         papers=papers,
-        **{key: params[key] for key in ("name", "splits", "denominator")},
+        **{key: params[key] for key in ("name", "splits", "speedup_over")},
         **{key: params[key] for key in ("speeds", "sentences", "figures", "files", "languages")},
     )
     write_lines(out, page(report).splitlines())

@@ -16,7 +16,7 @@ from fastdecode.report.claims.printed import CAPTION, read_verdicts
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.sections import Grid, Shown
 from fastdecode.report.speed import read_speed
-from fastdecode.report.tables import plainest_speeds, systems_table
+from fastdecode.report.systems import systems_table
 from fastdecode.report.tidy import read_tidy
 
 HERE = Path(__file__).parent
@@ -40,7 +40,7 @@ class Report:
     name: str
     folder: Path
     splits: Sequence[tuple[str, str]]  # (dataset, split) of everything that is tested
-    denominator: str  # target/system/decoder
+    speedup_over: Mapping[str, str | None]  # the denominator of each tier
     papers: Sequence[PaperOf] = ()
     speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed
     sentences: Sequence[str] = ()  # names of CSV files of fastdecode.report.page.sentences
@@ -114,13 +114,12 @@ def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
 
 def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
     """Return, for every split that was scored, its title, its caption and the table of systems."""
-    plain, found = plainest_speeds(tidy), []
-    target, system, decoder = report.denominator.split("/")
+    found = []
     for dataset, split in report.splits:
-        here = plain[(plain["dataset"] == dataset) & (plain["split"] == split)]
+        here = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
         if here.empty:
             continue
-        table = systems_table(plain, dataset, split, (target, system, decoder))
+        table = systems_table(tidy, dataset, split, report.speedup_over)
         title = f"Systems on {dataset}, {split}"
         found.append((title, table.caption, sections.grid(table.frame, title)))
     return found

@@ -95,8 +95,12 @@ def report(folder: Path) -> Report:
     artifacts = {"table1": ARTIFACT, "figure1": DRAWING, "figure2": DRAWING}
     paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, artifacts)
     return Report(
-        **{"name": "made", "folder": folder, "splits": [("toy", "test")], "denominator": SLOW},
-        **{"papers": [paper], "speeds": ["speed.toy.test.S1.csv"]},
+        **{"name": "made", "folder": folder, "splits": [("toy", "test")]},
+        **{
+            "speedup_over": {"reference": SLOW},
+            "papers": [paper],
+            "speeds": ["speed.toy.test.S1.csv"],
+        },
         **{"figures": {"curve.svg": "a curve"}, "files": ["measurements.csv"]},
         **{"sentences": ["sentences.csv"], "languages": {"toy": ("de", "en")}},
     )
