@@ -13,6 +13,7 @@ from fastdecode.report.artifacts.sheet import Sheet
 # marks: a time of a busy machine; one of random weights; BLEU tested against a row
 DISTURBED, RANDOM, LETTERS = "†", "‡", "ᵃᵇᶜᵈ"
 JOINT = " + "  # between stages that are one part
+TO = "–"  # between the ends of a range of lengths
 LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")

@@ -54,7 +54,7 @@ METRICS = {
     "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
     ),
-    # of the stages that a row names: aggressive.modules
+    # of the stages that a row names: aggressive.modules; of one, by length: lattice.breakdown
     "module_time": Metric("ms", "{:.2f}", "latency_stage", "stages", "S1"),
     "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1", share=True),
     "tokens_ratio": Metric(

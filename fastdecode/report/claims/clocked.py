@@ -13,7 +13,7 @@ from fastdecode.measure.resampling import (
     resampled_time,
 )
 from fastdecode.measure.summary import UNACCOUNTED
-from fastdecode.report.artifacts.cells import JOINT
+from fastdecode.report.artifacts.cells import JOINT, TO
 
 UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
 
@@ -44,13 +44,16 @@ class Clocked:
         return resampled_rate((1e3 * sums.iloc[:, 0] / sums.iloc[:, 1]).to_numpy(float))
 
     def stages(
-        self, where: tuple[str, str, str], entry: str, names: str, share: bool
+        self, where: tuple[str, str, str], entry: str, names: str, lengths: str, share: bool
     ) -> Numbers | None:
         """Return the mean milliseconds of stages together, or their share of the whole, (R,).
 
+        `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all.
         None is known of a GPU, where stages were timed in a repeat of their own.
         """
-        staged, whole = (self._samples(where, entry, kind) for kind in ("stages", "samples"))
+        staged, whole = (
+            self._samples(where, entry, kind, lengths) for kind in ("stages", "samples")
+        )
         if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
             return None
         times = staged.pivot_table("milliseconds", "line", "stage", aggfunc="sum", fill_value=0.0)
@@ -61,8 +64,10 @@ class Clocked:
         time: Numbers = drawn[:, chosen].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time
 
-    def _samples(self, where: tuple[str, str, str], entry: str, kind: str) -> pd.DataFrame | None:
-        """Return the samples of one decoder, None where there are none."""
+    def _samples(
+        self, where: tuple[str, str, str], entry: str, kind: str, lengths: str = ""
+    ) -> pd.DataFrame | None:
+        """Return the samples of one decoder and of outputs so long, None where there are none."""
         if where not in self.paths:
             return None
         path = self.paths[where]
@@ -71,4 +76,7 @@ class Clocked:
             self._read[path] = pd.read_csv(path, dtype={"decoder": str})
         samples = self._read[path]
         samples = samples[samples["decoder"] == entry]
+        if lengths:
+            shortest, longest = map(int, lengths.split(TO))
+            samples = samples[samples["tokens"].between(shortest, longest)]
         return None if samples.empty else samples

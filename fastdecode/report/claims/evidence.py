@@ -56,7 +56,9 @@ class Resamples:
         if metric.kind == "speed":
             return self.times.time(clock, what, metric.tidy, batch)
         if metric.kind == "stages":
-            return self.times.stages(clock, what, _part(cell.origin), metric.share)
+            # a curve is a stage, and the label of a point says of what lengths of the output
+            of = (cell.curve, _label(cell.origin)) if cell.curve else (_part(cell.origin), "")
+            return self.times.stages(clock, what, *of, metric.share)
         if metric.kind == "gain" and over:
             base, own = self._score(cell, metric, over), self._score(cell, metric, what)
             return None if base is None or own is None else own - base

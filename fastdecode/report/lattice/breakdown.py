@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.cells import TO
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence, read_stages
 from fastdecode.report.artifacts.points import POINTS
@@ -39,7 +40,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
         for _, bucket in stages.groupby("shortest"):
             sentences = bucket.drop_duplicates(["line", "repeat"])
             shortest, longest = (int(bucket[name].iloc[0]) for name in ("shortest", "longest"))
-            place = {"x": (shortest + longest) / 2, "label": f"{shortest}–{longest}", **same}
+            place = {"x": (shortest + longest) / 2, "label": f"{shortest}{TO}{longest}", **same}
             count = sentences["line"].nunique()
             lines.append({**place, "panel": LENGTHS, "series": LENGTHS, "y": count, "n": count})
             for stage, times in bucket.groupby("stage", sort=False)["milliseconds"]:

@@ -22,13 +22,13 @@ def timed(folder: Path, staged_repeats: int = REPEATS) -> Clocked:
     """Times by line; half of a repeat more in the first, half of it less in the second."""
     shift = (0.25, -0.25)
     whole = [
-        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3}
+        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3 * number}
         | {"milliseconds": sum(times[number] for times in TIMES.values()) + REST + shift[repeat]}
         for repeat in range(REPEATS)
         for number in range(LINES)
     ]
     staged = [
-        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3}
+        {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3 * number}
         | {"stage": stage, "milliseconds": times[number] + shift[repeat]}
         for repeat in range(staged_repeats)
         for number in range(LINES)
@@ -49,17 +49,23 @@ def test_stages_are_means_of_the_lines_drawn(tmp_path: Path) -> None:
         ("encode + decode + unaccounted", encode + 5.0 + REST),
         ("", 0.0),  # a row whose stage this decoder does not have
     ):
-        found = clocked.stages(WHERE, ENTRY, names, share=False)
+        found = clocked.stages(WHERE, ENTRY, names, "", share=False)
         assert found is not None and found == pytest.approx(np.broadcast_to(right, found.shape))
-        part = clocked.stages(WHERE, ENTRY, names, share=True)
+        part = clocked.stages(WHERE, ENTRY, names, "", share=True)
         assert part == pytest.approx(found / (encode + 5.0 + REST))
 
 
+def test_stages_of_outputs_of_some_lengths(tmp_path: Path) -> None:
+    found = timed(tmp_path).stages(WHERE, ENTRY, "encode", "3–9", share=False)
+    assert found == pytest.approx(TIMES["encode"][1:4][draws(3)].mean(axis=1))
+    assert timed(tmp_path).stages(WHERE, ENTRY, "encode", "30–40", share=False) is None
+
+
 def test_stages_of_another_repeat_than_the_whole_say_nothing(tmp_path: Path) -> None:
-    assert timed(tmp_path, staged_repeats=1).stages(WHERE, ENTRY, "encode", share=True) is None
+    assert timed(tmp_path, staged_repeats=1).stages(WHERE, ENTRY, "encode", "", share=True) is None
     clocked = timed(tmp_path)
-    assert clocked.stages(WHERE, "raw/other/beam5", "encode", share=True) is None
-    assert clocked.stages(("toy", "optimised", "S1"), ENTRY, "encode", share=True) is None
+    assert clocked.stages(WHERE, "raw/other/beam5", "encode", "", share=True) is None
+    assert clocked.stages(("toy", "optimised", "S1"), ENTRY, "encode", "", share=True) is None
 
 
 def test_the_order_of_two_stages_is_told_by_its_interval(tmp_path: Path) -> None:
