@@ -20,9 +20,9 @@ from fastdecode.families.dag.choose import has_triton
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.paths import Sums, by_kernel, by_products, log_likelihood
-from fastdecode.families.dag.tokens import scores_in_blocks, token_scores
 from fastdecode.measure.child import in_child
 from fastdecode.measure.memory import resident
+from fastdecode.scores import scores_in_blocks, token_scores
 
 
 @dataclass(frozen=True)

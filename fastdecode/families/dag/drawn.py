@@ -20,10 +20,10 @@ from fastdecode.families.dag.naive import prefix_sums
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from fastdecode.families.dag.paths import best_path, posteriors
 from fastdecode.families.dag.shape import main_edges, passing
-from fastdecode.families.dag.tokens import token_scores
 from fastdecode.families.dag.walk import successors
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
+from fastdecode.scores import token_scores
 
 if TYPE_CHECKING:
     from fastdecode.decode import System

@@ -18,9 +18,9 @@ from torch import Tensor
 from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import GatedLinks, Links
-from fastdecode.families.dag.tokens import scores_in_blocks
 from fastdecode.families.dag.training import ARCHITECTURE
 from fastdecode.framing import blank_slots
+from fastdecode.scores import scores_in_blocks
 from fastdecode.train.updates import KnowsUpdates
 
 LONGEST_SOURCE = 256  # with its frame: up to here a source gets its λ vertices for every token

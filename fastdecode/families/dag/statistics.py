@@ -15,12 +15,12 @@ from fastdecode.families.dag.graph import Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.paths import best_path
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
-from fastdecode.families.dag.tokens import token_scores
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
 from fastdecode.progress import track
+from fastdecode.scores import token_scores
 
 if TYPE_CHECKING:
     from fastdecode.decode import System

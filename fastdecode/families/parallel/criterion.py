@@ -21,13 +21,12 @@ class CtcCriterion(FairseqCriterion):  # type: ignore[misc]
 
     def forward(self, model: Any, sample: dict[str, Any], reduce: bool = True) -> Any:
         """See fairseq; the model's slots are `sample["prev_target"]` (B, T)."""
-        slots, inputs = sample["prev_target"], sample["net_input"]
-        logits = model(inputs["src_tokens"], inputs["src_lengths"], slots)["word_ins"]["out"]
-        labels, counts = model.labels(sample["target"]), (slots != self.padding_idx).sum(1)
+        slots, inputs, target = sample["prev_target"], sample["net_input"], sample["target"]
+        emitted = model(inputs["src_tokens"], inputs["src_lengths"], slots, target)["emitted"]
+        labels, counts = model.labels(target), (slots != self.padding_idx).sum(1)
         feasible = labels.needed <= counts
         kept = Labels(labels.words[feasible], labels.lengths[feasible], labels.blank)
-        log_probs = logits[feasible].float().log_softmax(-1)
-        loss = ctc_loss(log_probs, counts[feasible], kept).sum()
+        loss = ctc_loss(emitted[feasible], counts[feasible], kept).sum()
         words = int(kept.lengths.sum())
         logged = {
             "loss": loss.data,

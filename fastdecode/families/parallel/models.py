@@ -15,6 +15,8 @@ from torch import Tensor
 from fastdecode.families.parallel.alignment import Labels, best_alignment
 from fastdecode.families.parallel.framing import unframed
 from fastdecode.families.parallel.training import CTC, GLAT
+from fastdecode.scores import likeliest_in_blocks, scores_in_blocks
+from fastdecode.transformer.highest import highest
 
 
 class GlancingDecoder(NATransformerDecoder):  # type: ignore[misc]
@@ -60,9 +62,13 @@ class GlatModel(NATransformerModel):  # type: ignore[misc]
         outputs["word_ins"]["mask"] = (prev_output_tokens == self.unk) | frame
         return outputs
 
-    def answers(self, logits: Tensor, slots: Tensor, targets: Tensor) -> Tensor:
-        """Return what each slot should hold (B, T): the target."""
-        return targets
+    @torch.no_grad()
+    def look(
+        self, src_tokens: Tensor, src_lengths: Tensor, slots: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what each of the `slots` (B, T) should hold, the target, and what it would say."""
+        outputs = self(src_tokens, src_lengths, slots, targets)["word_ins"]["out"]
+        return targets, highest(outputs)[1]
 
 
 @register_model(CTC)
@@ -90,26 +96,49 @@ class CtcModel(NATransformerModel):  # type: ignore[misc]
         prev_output_tokens: Tensor,
         tgt_tokens: Tensor | None = None,
     ) -> dict[str, Any]:
-        """Return logits of all slots (B, T, V), where fairseq's models have them."""
+        """Return logits of all slots (B, T, V), where fairseq's models have them.
+
+        Of `tgt_tokens`, if they are given, the scores alone: see `labels` and alignment.ctc_loss.
+        """
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
-        logits = self.decoder(
-            normalize=False, prev_output_tokens=prev_output_tokens, encoder_out=encoded
-        )
-        return {"word_ins": {"out": logits}}
+        if tgt_tokens is None:
+            logits = self.decoder(
+                normalize=False, prev_output_tokens=prev_output_tokens, encoder_out=encoded
+            )
+            return {"word_ins": {"out": logits}}
+        return {"emitted": self._emitted(self._states(prev_output_tokens, encoded), tgt_tokens)}
+
+    def _states(self, slots: Tensor, encoded: Any) -> Tensor:
+        """Return what logits of the slots are made of: (B, T, d)."""
+        copied = self.decoder.src_embedding_copy
+        states: Tensor = self.decoder.extract_features(slots, encoded, embedding_copy=copied)[0]
+        return states
+
+    def _emitted(self, states: Tensor, targets: Tensor) -> Tensor:
+        """Return the log-probabilities of blank and words in every slot: (B, T, M + 1)."""
+        wanted = self.labels(targets).wanted
+        scores = scores_in_blocks(states, self.decoder.output_projection.weight, wanted)
+        return scores.transpose(1, 2)
 
     def labels(self, targets: Tensor) -> Labels:
         """Return the words of framed `targets` (B, M + 2), ready to be aligned."""
         return Labels(*unframed(targets, self.tgt_dict), self.bos)
 
-    def answers(self, logits: Tensor, slots: Tensor, targets: Tensor) -> Tensor:
-        """Return what each slot should hold (B, T): the target along its likeliest alignment.
+    @torch.no_grad()
+    def look(
+        self, src_tokens: Tensor, src_lengths: Tensor, slots: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what each of the `slots` (B, T) should hold, and what it would say.
 
-        Where a target needs more slots than there are, what the model has said already.
+        It should hold the target along its likeliest alignment; where a target needs more slots
+        than there are, what the model says.
         """
+        states = self._states(slots, self.encoder(src_tokens, src_lengths=src_lengths))
+        said = likeliest_in_blocks(states, self.decoder.output_projection.weight)
         labels, counts = self.labels(targets), (slots != self.pad).sum(1)
-        aligned = best_alignment(logits.float().log_softmax(-1), counts, labels)
+        aligned = best_alignment(self._emitted(states, targets), counts, labels)
         feasible = labels.needed <= counts
-        return torch.where(feasible[:, None], aligned, logits.argmax(-1))
+        return torch.where(feasible[:, None], aligned, said), said
 
 
 def _initialised(decoder: GlancingDecoder, args: Any) -> GlancingDecoder:

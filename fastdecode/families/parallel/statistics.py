@@ -20,6 +20,7 @@ from fastdecode.measure.recall import recall_curves
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
 from fastdecode.nucleus import nucleus
+from fastdecode.scores import token_scores
 from fastdecode.train.draws import keyed_uniforms
 
 if TYPE_CHECKING:
@@ -68,7 +69,6 @@ def _slot_by_slot(system: "System", sources: Lines, references: Lines) -> tuple[
 @torch.inference_mode()
 def _aligned(system: "System", sources: Lines, references: Lines) -> tuple[float, int, int]:
     slots, logits = _ctc_logits(system, sources)
-    log_probs = logits.float().log_softmax(-1)
     targets = [torch.tensor([*map(system.target.index, tokens)]) for tokens in references]
     labels = Labels(
         torch.nn.utils.rnn.pad_sequence(targets, batch_first=True).to(slots.device),
@@ -76,7 +76,8 @@ def _aligned(system: "System", sources: Lines, references: Lines) -> tuple[float
         system.target.bos(),
     )
     counts = (slots != system.target.pad()).sum(1)
-    path, best = best_alignment(log_probs, counts, labels), logits.argmax(-1)
+    emitted = token_scores(logits, labels.wanted).transpose(1, 2)
+    path, best = best_alignment(emitted, counts, labels), logits.argmax(-1)
     right, tokens, lines = 0.0, 0, 0
     feasible = (labels.needed <= counts).tolist()
     rows = zip(path.tolist(), best.tolist(), counts.tolist(), references, feasible, strict=True)

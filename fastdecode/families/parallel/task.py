@@ -86,11 +86,9 @@ class ParallelTask(Glances, DecodesItself, TranslationLevenshteinTask):  # type:
         """Return the slots with a part of the right answers, the more the more were wrong."""
         slots, target, inputs = sample["prev_target"], sample["target"], sample["net_input"]
         key = (sample["id"], self.cfg.seed, update)
-        with dropout_of(*key), torch.no_grad():
-            outputs = model(inputs["src_tokens"], inputs["src_lengths"], slots, target)
-            logits = outputs["word_ins"]["out"]  # (B, T, V)
-            answers = model.answers(logits, slots, target)
+        with dropout_of(*key):
+            answers, said = model.look(inputs["src_tokens"], inputs["src_lengths"], slots, target)
         unknown = slots == self.tgt_dict.unk()
-        wrong = ((logits.argmax(-1) != answers) & unknown).sum(1)
+        wrong = ((said != answers) & unknown).sum(1)
         shown = reveal(to_reveal(wrong, ratio), unknown, *key)
         return torch.where(shown, answers, slots)

@@ -7,7 +7,7 @@ from torch import Tensor
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.paths import best_path
-from fastdecode.families.dag.tokens import token_scores
+from fastdecode.scores import token_scores
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK
 
 SIZES = torch.tensor([9, 12, 4])

@@ -15,9 +15,9 @@ from fastdecode.families.dag.statistics import (
     samples,
     vertices,
 )
-from fastdecode.families.dag.tokens import token_scores
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import Readable, Split
+from fastdecode.scores import token_scores
 from tests.families.dag.conftest import EOS, UNK, path_scores, random_target, untrained_graphs
 
 

@@ -23,9 +23,9 @@ from fastdecode.families.dag.model import GraphModel, graph_architecture
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.rows import System as Row
 from fastdecode.families.dag.task import GraphConfig, GraphTask
-from fastdecode.families.dag.tokens import token_scores
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.scores import token_scores
 from fastdecode.train.run import Job
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
 

@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
@@ -36,6 +37,11 @@ def batch(cases: list[Case], seed: int = 1, wider: int = 0) -> tuple[Tensor, Ten
     return log_probs, slots, Labels(torch.tensor(words), lengths, BLANK)
 
 
+def emitted(log_probs: Tensor, labels: Labels) -> Tensor:
+    """What slots say of blank and words (B, T, M + 1), of all that they say (B, T, V)."""
+    return log_probs.gather(2, labels.wanted[:, None].expand(-1, log_probs.shape[1], -1))
+
+
 def paths(log_probs: Tensor, slots: int) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
     """Return the log-probability of every alignment, by what it reads."""
     found: dict[tuple[int, ...], dict[tuple[int, ...], float]] = defaultdict(dict)
@@ -52,8 +58,8 @@ def test_loss_and_best_alignment_are_those_of_all_alignments(slots: int) -> None
     cases = [(slots, list(words)) for words in readings]
     log_probs = one.expand(len(cases), -1, -1)
     _, counts, labels = batch(cases)
-    losses = ctc_loss(log_probs, counts, labels)
-    aligned = best_alignment(log_probs, counts, labels).tolist()
+    losses = ctc_loss(emitted(log_probs, labels), counts, labels)
+    aligned = best_alignment(emitted(log_probs, labels), counts, labels).tolist()
     for words, loss, path in zip(readings, losses, aligned, strict=True):
         scores = readings[words]
         total = torch.tensor(list(scores.values()), dtype=torch.float64).logsumexp(0)
@@ -63,14 +69,25 @@ def test_loss_and_best_alignment_are_those_of_all_alignments(slots: int) -> None
 
 
 def test_gradient_of_the_loss() -> None:
-    log_probs, slots, labels = batch([(4, [1, 1]), (3, [2]), (4, []), (2, [3, 1])])
-    logits = log_probs.requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda x: ctc_loss(x.log_softmax(-1), slots, labels), (logits,), fast_mode=True
-    )
-    losses = ctc_loss(logits.log_softmax(-1), slots, labels)
-    (gradient,) = torch.autograd.grad(losses.sum(), logits)
+    log_probs, slots, labels = batch([(4, [1, 1]), (3, [2]), (4, []), (2, [3, 1]), (5, [2, 1, 2])])
+    scores = emitted(log_probs, labels).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: ctc_loss(x, slots, labels), (scores,))
+    (gradient,) = torch.autograd.grad(ctc_loss(scores, slots, labels).sum(), scores)
     assert gradient[1, 3:].abs().max() == gradient[3, 2:].abs().max() == 0
+    counted = gradient.sum(2)[torch.arange(scores.shape[1]) < slots[:, None]]
+    assert counted == pytest.approx(-1)  # every slot says one thing of all that is wanted
+
+
+def test_the_gradient_is_that_of_the_whole_softmax() -> None:
+    logits, slots, labels = batch([(4, [1, 1]), (5, [2, 1, 2])])
+    logits.requires_grad_()
+    log_probs = logits.log_softmax(-1)
+    args = (labels.words, slots, labels.lengths)
+    whole = F.ctc_loss(log_probs.transpose(0, 1), *args, blank=BLANK, reduction="sum")
+    ours = ctc_loss(emitted(log_probs, labels), slots, labels).sum()
+    assert float(ours) == pytest.approx(float(whole))
+    gradients = (torch.autograd.grad(loss, logits, retain_graph=True)[0] for loss in (ours, whole))
+    assert torch.allclose(*gradients)
 
 
 CASES = st.lists(
@@ -84,7 +101,7 @@ CASES = st.lists(
 @settings(deadline=None)
 def test_a_batch_aligns_as_the_naive_twin_does(cases: list[Case], seed: int, wider: int) -> None:
     log_probs, slots, labels = batch(cases, seed, wider)
-    aligned = best_alignment(log_probs, slots, labels)
+    aligned = best_alignment(emitted(log_probs, labels), slots, labels)
     feasible = labels.needed <= slots
     for row, (count, words) in enumerate(cases):
         expected = naive_alignment(log_probs[row, :count].tolist(), words, BLANK)
@@ -101,14 +118,16 @@ def test_a_translation_needs_a_blank_between_equal_words() -> None:
     log_probs, _, labels = batch(cases)
     assert labels.needed.tolist() == [0, 1, 2, 3, 6, 3]
     for slots in range(1, 8):
-        losses = ctc_loss(log_probs, torch.full((len(cases),), slots), labels)
+        counts = torch.full((len(cases),), slots)
+        losses = ctc_loss(emitted(log_probs, labels), counts, labels)
         assert (losses < inf).tolist() == (labels.needed <= slots).tolist()
 
 
 def test_of_equal_ways_staying_comes_first() -> None:
     log_probs = torch.zeros(1, 4, WORDS)
     labels = Labels(torch.tensor([[1, 2]]), torch.tensor([2]), BLANK)
-    assert best_alignment(log_probs, torch.tensor([4]), labels).tolist() == [[1, 2, 0, 0]]
+    scores = emitted(log_probs, labels)
+    assert best_alignment(scores, torch.tensor([4]), labels).tolist() == [[1, 2, 0, 0]]
     assert naive_alignment(log_probs[0].tolist(), [1, 2], BLANK) == [1, 2, 0, 0]
 
 
@@ -118,7 +137,7 @@ def test_reading_an_alignment(path: list[int]) -> None:
 
 
 def test_no_sentence_has_no_loss() -> None:
-    nothing = torch.zeros(0, 3, WORDS, requires_grad=True)
+    nothing = torch.zeros(0, 3, 3, requires_grad=True)
     empty = torch.zeros(0, dtype=torch.long)
     loss = ctc_loss(nothing, empty, Labels(torch.zeros(0, 2, dtype=torch.long), empty, BLANK)).sum()
     loss.backward()  # type: ignore[no-untyped-call]

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from fastdecode.decode import System
-from fastdecode.families.parallel.alignment import collapse
+from fastdecode.families.parallel.alignment import best_alignment, collapse
 from fastdecode.families.parallel.framing import source_slots
 from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.scores import token_scores
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]
@@ -66,18 +67,25 @@ def test_what_is_shown_is_not_learned() -> None:
     ]
 
 
-def test_ctc_answers_with_the_target_or_what_it_says() -> None:
+def test_ctc_looks_for_the_target_or_what_it_says() -> None:
     system = untrained("ctc")
     (model,) = system.models
-    slots = source_slots(frame_sources(SOURCES, system.source), 2, system.target)
-    draw = torch.Generator().manual_seed(3)
-    logits = torch.randn(2, slots.shape[1], 30, generator=draw)
-    answers = model.answers(logits, slots, TARGETS).tolist()
-    assert collapse(answers[0], BOS) == [6, 7, 8, 8]
-    assert collapse(answers[1], BOS) == [9, 9]
+    sources = frame_sources(SOURCES, system.source)
+    inputs = sources, (sources != PAD).sum(1)
+    slots = source_slots(sources, 2, system.target)
+    with torch.no_grad():
+        logits = model(*inputs, slots)["word_ins"]["out"]
+        emitted = model(*inputs, slots, TARGETS)["emitted"]
+    labels, counts = model.labels(TARGETS), (slots != PAD).sum(1)
+    expected = token_scores(logits, labels.wanted).transpose(1, 2)
+    assert torch.allclose(emitted.float(), expected, atol=1e-5)
+    answers, said = model.look(*inputs, slots, TARGETS)
+    assert torch.equal(said, logits.argmax(-1))
+    assert torch.equal(answers, best_alignment(emitted, counts, labels))
+    assert [collapse(row, BOS) for row in answers.tolist()] == [[6, 7, 8, 8], [9, 9]]
     few = slots[:, :4].clone()  # the first needs five
-    answers = model.answers(logits[:, :4], few, TARGETS)
-    assert torch.equal(answers[0], logits[0, :4].argmax(-1))
+    answers, said = model.look(*inputs, few, TARGETS)
+    assert torch.equal(answers[0], said[0])
     assert collapse(answers[1].tolist(), BOS) == [9, 9]
 
 

@@ -137,12 +137,8 @@ def test_a_part_of_what_is_wrong_is_shown(training: Training) -> None:
     model.eval()  # no dropout: what is wrong is known
     batch["prev_target"] = blank = task.slots(batch, model, 50)
     inputs, target = batch["net_input"], batch["target"]
-    with torch.no_grad():
-        logits = model(inputs["src_tokens"], inputs["src_lengths"], blank, target)["word_ins"][
-            "out"
-        ]
-    answers = model.answers(logits, blank, target)
-    wrong = ((logits.argmax(-1) != answers) & (blank == UNK)).sum(1)
+    answers, said = model.look(inputs["src_tokens"], inputs["src_lengths"], blank, target)
+    wrong = ((said != answers) & (blank == UNK)).sum(1)
     assert wrong.min() > 1
     slots = task._glance(batch, model, 50, 0.4)
     shown = slots != blank

@@ -1,10 +1,10 @@
-"""Scores of a target's tokens at the vertices of its graph, log P(y_i | vertex u) (equation 3).
+"""Log-probabilities of the few tokens that a loss asks for, at all places of a sentence.
 
-A graph has λ vertices for every token of the source, and each has a distribution over the whole
-vocabulary, of which the loss asks for the few tokens of the target. `scores_in_blocks` never holds
-the logits of a batch: it makes those of some vertices, takes what is asked for and their sum, and
-makes them again for the gradient. That takes about as long and a fraction of the memory
-(benchmark.py). `token_scores` is its naive twin.
+A place is a vertex of a graph or one of CTC's slots. There are many of them for every token of the
+source, and each has a distribution over the whole vocabulary, of which the loss needs the tokens of
+the target. `scores_in_blocks` never holds the logits of a batch: it makes those of some places,
+takes what is asked for and their sum, and makes them again for the gradient. That takes about as
+long and a fraction of the memory (families/dag/benchmark.py). `token_scores` is its naive twin.
 """
 
 from typing import Any
@@ -13,11 +13,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from fastdecode.transformer.highest import highest
+
 BLOCK = {"cpu": 2**20, "cuda": 2**26}  # logits at once: what caches hold; enough work for a GPU
 
 
 def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
-    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
+    """Return log P(y_i | place u) (B, M, L) of `targets` (B, M) from `logits` (B, L, V)."""
     wanted = targets[:, None].expand(-1, logits.shape[1], -1)  # (B, L, M)
     scores = logits.gather(2, wanted).float() - logits.float().logsumexp(-1, keepdim=True)
     return scores.transpose(1, 2)
@@ -26,20 +28,31 @@ def token_scores(logits: Tensor, targets: Tensor) -> Tensor:
 def scores_in_blocks(
     states: Tensor, embeddings: Tensor, targets: Tensor, block: int | None = None
 ) -> Tensor:
-    """Return log P(y_i | vertex u) (B, M, L) of `targets` (B, M), where logits are products.
+    """Return log P(y_i | place u) (B, M, L) of `targets` (B, M), where logits are products.
 
-    `states` (B, L, d) are those of the vertices, `embeddings` (V, d) those of all tokens. At most
-    `block` logits are made at once, but for one vertex at least. Scores are single precision at
+    `states` (B, L, d) are those of the places, `embeddings` (V, d) those of all tokens. At most
+    `block` logits are made at once, but for one place at least. Scores are single precision at
     least, as are the sums that gradients of half precision are made of.
     """
-    count, vertices, _ = states.shape
-    wanted = targets[:, None].expand(-1, vertices, -1).flatten(0, 1)  # (B · L, M)
-    rows = max(1, (block or BLOCK[states.device.type]) // len(embeddings))
+    count, places, _ = states.shape
+    wanted = targets[:, None].expand(-1, places, -1).flatten(0, 1)  # (B · L, M)
     scores: Tensor = _Scores.apply(  # type: ignore[no-untyped-call]
-        states.flatten(0, 1), embeddings, wanted, rows
+        states.flatten(0, 1), embeddings, wanted, _rows(states, embeddings, block)
     )
-    by_vertex: Tensor = scores.unflatten(0, (count, vertices))  # (B, L, M)
-    return by_vertex.transpose(1, 2)
+    by_place: Tensor = scores.unflatten(0, (count, places))  # (B, L, M)
+    return by_place.transpose(1, 2)
+
+
+@torch.no_grad()
+def likeliest_in_blocks(states: Tensor, embeddings: Tensor, block: int | None = None) -> Tensor:
+    """Return the likeliest token of every place (B, L); arguments as in scores_in_blocks."""
+    flat = states.flatten(0, 1)
+    found = [
+        highest(flat[some] @ embeddings.T)[1]
+        for some in _blocks(len(flat), _rows(states, embeddings, block))
+    ]
+    tokens: Tensor = torch.cat(found).unflatten(0, states.shape[:2])
+    return tokens
 
 
 class _Scores(torch.autograd.Function):
@@ -75,6 +88,10 @@ class _Scores(torch.autograd.Function):
             of_states[some] = of_logits @ embeddings
             of_embeddings += of_logits.T @ states[some]
         return of_states, of_embeddings.to(embeddings.dtype), None, None
+
+
+def _rows(states: Tensor, embeddings: Tensor, block: int | None) -> int:
+    return max(1, (block or BLOCK[states.device.type]) // len(embeddings))
 
 
 def _blocks(count: int, rows: int) -> list[slice]:
