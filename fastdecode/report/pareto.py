@@ -1,30 +1,29 @@
 """Quality against speed: which decoders no other one beats in both."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import cycle, zip_longest
 from math import ceil, nan
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.typing import FillStyleType
 
 from fastdecode.errors import UserError
-from fastdecode.report.canvas import COLOURS, GRID, LEGEND_LINE, MARKERS, canvas, logarithmic
+from fastdecode.report.canvas import COLOURS, GRID, MARKERS, canvas, legend_below, logarithmic
 from fastdecode.report.speed import SPEED, described, threads_of
 from fastdecode.report.tables import only
 
-# Systems differ by marker and colour, thirteen markers beside seven colours, their decoders by how
-# the marker is filled, so that a point can be told from all others in black and white.
+# Systems differ by marker and colour, thirteen markers beside seven colours, the decoders of one by
+# how the marker is filled, from the seventh on by its size too, so that a point can be told from
+# all others in black and white.
 FILLS: tuple[FillStyleType, ...] = ("full", "none", "left", "bottom", "right", "top")
+SIZES = (7.0, 4.5)  # points
 AXES = {"S1": "median ms a sentence", "Smax": "sentences a second, best batch"}
 PANELS = 2  # side by side
-FILLING = "decoder: filling"  # the title of a legend
-LETTERS = 80  # of names in three columns, beside whose markers there is no room for more
-Mark = tuple[str, str]  # marker, colour
+Point = tuple[str, str]  # target/system, decoder
 
 
 def non_dominated(costs: Sequence[float], qualities: Sequence[float]) -> list[bool]:
@@ -54,9 +53,7 @@ def draw_pareto(rows: pd.DataFrame, tier: str, out_svg: Path, out_png: Path) -> 
     if rows.empty:
         raise UserError(f"no decoder of the {tier} tier has both a speed and BLEU: nothing to draw")
     scenario = only(rows, "scenario")
-    models = (rows["target"] + "/" + rows["system"]).unique()
-    marks = dict(zip(models, zip(cycle(MARKERS), cycle(COLOURS)), strict=False))
-    fills = dict(zip(rows["decoder"].unique(), cycle(FILLS), strict=False))
+    looks = _looks(list(map(_point, rows.to_dict("records"))))
     threads = rows["threads"].unique()
     columns = min(PANELS, len(threads))
     lines = ceil(len(threads) / columns)
@@ -69,8 +66,7 @@ def draw_pareto(rows: pd.DataFrame, tier: str, out_svg: Path, out_png: Path) -> 
                 continue
             _staircase(panel, group, scenario)
             for row in group.to_dict("records"):
-                mark, fill = marks[f"{row['target']}/{row['system']}"], fills[row["decoder"]]
-                panel.add_line(_point(mark, fill, row[SPEED[scenario]], row["bleu"]))
+                panel.add_line(_marker(looks[_point(row)], row[SPEED[scenario]], row["bleu"]))
             panel.autoscale_view()
             panel.set_title(threads_of(number), fontsize="medium")
             panel.set_xlabel(AXES[scenario])
@@ -79,25 +75,30 @@ def draw_pareto(rows: pd.DataFrame, tier: str, out_svg: Path, out_png: Path) -> 
         for panel in panels[:, 0]:
             panel.set_ylabel("BLEU")
         figure.suptitle(described(rows), fontsize="medium")
-        _legends(
-            figure,
-            {model: _point(mark, "full") for model, mark in marks.items()},
-            {decoder: _point(("o", "0.3"), fill) for decoder, fill in fills.items()},
-        )
+        # the title says which tier
+        names = [f"{model}, {decoder.removesuffix(f'-{tier}')}" for model, decoder in looks]
+        legend_below(figure, list(map(_marker, looks.values())), names)
 
 
-def _point(mark: Mark, fill: FillStyleType, x: float = nan, y: float = nan) -> Line2D:
-    marker, colour = mark
-    return Line2D(
-        [x],
-        [y],
-        linestyle="none",
-        marker=marker,
-        markersize=7,
-        color=colour,
-        fillstyle=fill,
-        markerfacecoloralt="white",
-    )
+def _point(row: Mapping[Any, Any]) -> Point:
+    return f"{row['target']}/{row['system']}", str(row["decoder"])
+
+
+def _looks(points: Sequence[Point]) -> dict[Point, dict[str, Any]]:
+    """Return how the marker of every point looks, the decoders of a system one after the other."""
+    looks: dict[Point, dict[str, Any]] = {}
+    models = dict.fromkeys(model for model, _ in points)
+    for model, marker, colour in zip(models, cycle(MARKERS), cycle(COLOURS), strict=False):
+        decoders = dict.fromkeys(decoder for other, decoder in points if other == model)
+        fillings = cycle((size, fill) for size in SIZES for fill in FILLS)
+        for decoder, (size, fill) in zip(decoders, fillings, strict=False):
+            look = {"marker": marker, "color": colour, "markersize": size, "fillstyle": fill}
+            looks[model, decoder] = look
+    return looks
+
+
+def _marker(look: Mapping[str, Any], x: float = nan, y: float = nan) -> Line2D:
+    return Line2D([x], [y], linestyle="none", markerfacecoloralt="white", **look)
 
 
 def _staircase(panel: Axes, rows: pd.DataFrame, scenario: str) -> None:
@@ -115,25 +116,3 @@ def _staircase(panel: Axes, rows: pd.DataFrame, scenario: str) -> None:
         linewidth=1.0,
         zorder=1,
     )
-
-
-def _legends(figure: Figure, models: dict[str, Line2D], decoders: dict[str, Line2D]) -> None:
-    """Put two legends below the panels: systems to the left, decoders to the right."""
-    letters = 2 * max(map(len, models)) + max(map(len, [*decoders, FILLING]))
-    columns = 2 if len(models) > len(decoders) and letters <= LETTERS else 1
-    legend = partial(figure.legend, frameon=False, alignment="left")
-    legend(
-        list(models.values()),
-        list(models),
-        loc="outside lower left",
-        title="system: marker and colour",
-        ncols=columns,
-    )
-    legend(
-        list(decoders.values()),
-        list(decoders),
-        loc="outside lower right",
-        title=FILLING,
-    )
-    lines = 1 + max(ceil(len(models) / columns), len(decoders))
-    figure.set_figheight(figure.get_figheight() + LEGEND_LINE * lines)

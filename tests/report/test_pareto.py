@@ -11,6 +11,7 @@ from fastdecode.report.pareto import draw_pareto, non_dominated
 from fastdecode.report.speed import speed_rows
 from tests.report.conftest import DEVICE, assert_legible
 
+DECODED = ("beam5", "greedy")
 OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
 few = st.integers(0, 4).map(float)  # few values, so that many are equal
 
@@ -56,8 +57,10 @@ def test_a_panel_for_each_number_of_threads(
         assert panel.viewLim.count_contains(points(figure, 0) + points(figure, 1)) == 8
     assert "reference tier, S1, fp32" in figure.get_suptitle()
     assert DEVICE in figure.get_suptitle()
-    legends = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
-    assert legends == [["raw/base", "big/small"], ["beam5", "greedy"]]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"{model}, {decoder}" for model in ("raw/base", "big/small") for decoder in DECODED
+    ]
     assert_legible(figure)
 
 
@@ -92,6 +95,21 @@ def test_no_two_points_look_the_same_in_black_and_white(
     assert len(set(looks)) == 4
     systems = [(marker, "any") for marker, _ in looks]
     assert systems[0] == systems[1] != systems[2] == systems[3]
+
+
+def test_twelve_decoders_of_a_system_differ(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[tidy["target"] == "raw"]
+    tidy = pd.concat([one[one["decoder"] == "beam5"].assign(decoder=f"b{n}") for n in range(12)])
+    rows = speed_rows(tidy, "toy", "test", "S1", {})
+    draw_pareto(rows, "reference", tmp_path / "x.svg", tmp_path / "x.png")
+    looks = [
+        (p.get_marker(), p.get_fillstyle(), p.get_markersize())
+        for p in saved[-1].axes[0].get_lines()[1:]
+    ]
+    assert len(looks) == len(set(looks)) == 12
+    assert_legible(saved[-1])
 
 
 def test_many_names_fit_on_the_page(
