@@ -20,6 +20,7 @@ LEVELS = {
     **{"toy": "toy", "seeds": "toy, three seeds", "drafters": "toy, drafters"},
     **{"multi30k": "Multi30k", "news": "news"},
 }
+ALL = "families"  # the folder of runs of all papers: their verdicts stand where a paper has none
 NOTHING = "–"
 HEAD = """# What is reproduced
 
@@ -65,11 +66,15 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     for name, artifact in paper.artifacts.items():
         files = (folder / f"{key}.{name}.csv" for folder in kept.values())
         yield _line(name, artifact.title, *(_state(artifact, file, docs) for file in files))
-    files = (folder / f"claims.{key}.csv" for folder in kept.values())
-    yield _line(
-        *("claims", "hold, do not hold, cannot be told"),
-        *(_tally(paper, one, docs) for one in files),
+    judged = (
+        [folder / f"claims.{key}.csv", docs / f"measurements/{ALL}/{level}/claims.{key}.csv"]
+        for level, folder in kept.items()
     )
+    tallies = (
+        next((_tally(paper, csv, docs) for csv in files if csv.exists()), NOTHING)
+        for files in judged
+    )
+    yield _line("claims", "hold, do not hold, cannot be told", *tallies)
 
 
 def _line(*cells: str) -> str:
@@ -90,8 +95,6 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> str:
     """Return how many claims of a run hold, do not, and cannot be told, linked to the verdicts."""
-    if not csv.exists():
-        return NOTHING
     frame = read_verdicts(csv)
     present = [name for name, lines in frame.groupby("claim") if _same(paper.claims, lines)]
     frame = frame[frame["claim"].isin(present)]

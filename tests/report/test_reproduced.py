@@ -42,7 +42,7 @@ BY = {"fifth": "", "eighth": "b.bleu < a.bleu"}  # verdicts by another condition
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> str:
+def text(tmp_path: Path) -> str:
     (tmp_path / "config/papers").mkdir(parents=True)
     for paper in PAPERS:
         readings = {name: "otherwise" if name == "seventh" else "so" for name, *_ in VERDICTS}
@@ -67,11 +67,24 @@ def page(tmp_path: Path) -> str:
         | dict(zip(keys, verdict, strict=True))
         for verdict in VERDICTS
     ]
-    text = [",".join(COLUMNS), *(",".join(line.values()) for line in lines)]
-    (kept / "claims.dag.csv").write_text("\n".join(text) + "\n")
+    verdicts = "\n".join([",".join(COLUMNS), *(",".join(line.values()) for line in lines)]) + "\n"
+    (kept / "claims.dag.csv").write_text(verdicts)
+    for name in ("families/toy/claims.dag.csv", "families/toy/claims.lattice.csv"):
+        file = tmp_path / "docs/measurements" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(verdicts)
+    other = tmp_path / "docs/measurements/lattice/toy"
+    other.mkdir(parents=True)
+    (other / "lattice.table1.csv").write_text((kept / "dag.table1.csv").read_text())
     ((path, written),) = wanted(tmp_path).items()
     assert path == tmp_path / "docs/reproduced.md"
-    return written.partition(": dag\n")[2]
+    return written
+
+
+@pytest.fixture
+def page(text: str) -> str:
+    """What is said of the one paper that has it all."""
+    return text.partition(": dag\n")[2]
 
 
 def test_a_table_in_part_and_what_is_whole(page: str) -> None:
@@ -88,6 +101,12 @@ def test_published_numbers_alone_are_nothing(page: str) -> None:
 def test_claims_are_tallied_as_they_are_checked_and_in_the_tier_that_was_timed(page: str) -> None:
     said = "| claims | hold, do not hold, cannot be told |"
     assert f"{said} [3, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
+
+
+def test_verdicts_of_a_run_of_all_papers_stand_where_a_paper_has_none(text: str) -> None:
+    lattice = text.partition(": lattice\n")[2].partition("\n## ")[0]
+    assert "](measurements/families/toy/claims.lattice.md) |" in lattice
+    assert "families" not in text.partition(": dag\n")[2]
 
 
 def test_artifacts_stand_in_the_order_of_the_paper_and_claims_last(page: str) -> None:
