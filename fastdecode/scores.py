@@ -44,15 +44,23 @@ def scores_in_blocks(
 
 
 @torch.no_grad()
-def likeliest_in_blocks(states: Tensor, embeddings: Tensor, block: int | None = None) -> Tensor:
-    """Return the likeliest token of every place (B, L); arguments as in scores_in_blocks."""
-    flat = states.flatten(0, 1)
-    found = [
-        highest(flat[some] @ embeddings.T)[1]
-        for some in _blocks(len(flat), _rows(states, embeddings, block))
-    ]
-    tokens: Tensor = torch.cat(found).unflatten(0, states.shape[:2])
-    return tokens
+def scores_and_likeliest(
+    states: Tensor, embeddings: Tensor, targets: Tensor, block: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return what scores_in_blocks does, and the likeliest token of every place (B, L).
+
+    Of the same logits, without gradient.
+    """
+    count, places, _ = states.shape
+    flat, wanted = states.flatten(0, 1), targets[:, None].expand(-1, places, -1).flatten(0, 1)
+    found = []
+    for some in _blocks(len(flat), _rows(states, embeddings, block)):
+        logits = _logits(flat[some], embeddings)
+        found.append((_gathered(logits, wanted[some])[0], highest(logits)[1]))
+    scores, tokens = (
+        torch.cat(part).unflatten(0, (count, places)) for part in zip(*found, strict=True)
+    )
+    return scores.transpose(1, 2), tokens
 
 
 class _Scores(torch.autograd.Function):
@@ -64,9 +72,8 @@ class _Scores(torch.autograd.Function):
         scores = states.new_empty(wanted.shape, dtype=precision)
         totals = states.new_empty(len(states), 1, dtype=precision)
         for some in _blocks(len(states), rows):
-            logits = _logits(states[some], embeddings, precision)
-            totals[some] = logits.logsumexp(-1, keepdim=True)
-            scores[some] = logits.gather(1, wanted[some]) - totals[some]
+            logits = _logits(states[some], embeddings)
+            scores[some], totals[some] = _gathered(logits, wanted[some])
         ctx.save_for_backward(states, embeddings, wanted, totals)
         ctx.rows = rows
         return scores
@@ -81,7 +88,7 @@ class _Scores(torch.autograd.Function):
         mass = gradient.sum(1, keepdim=True)
         for some in _blocks(len(states), ctx.rows):
             # ∂ score / ∂ logit = [the token is the wanted one] - its probability
-            logits = _logits(states[some], embeddings, totals.dtype)
+            logits = _logits(states[some], embeddings)
             chances = logits.sub_(totals[some]).exp_()
             of_logits = chances.mul_(-mass[some]).scatter_add_(1, wanted[some], gradient[some])
             of_logits = of_logits.to(states.dtype)
@@ -98,5 +105,13 @@ def _blocks(count: int, rows: int) -> list[slice]:
     return [slice(start, start + rows) for start in range(0, count, rows)]
 
 
-def _logits(states: Tensor, embeddings: Tensor, precision: torch.dtype) -> Tensor:
-    return (states @ embeddings.T).to(precision)
+def _logits(states: Tensor, embeddings: Tensor) -> Tensor:
+    """Return logits (N, V) in single precision at least."""
+    logits = states @ embeddings.T
+    return logits.to(torch.promote_types(logits.dtype, torch.float))
+
+
+def _gathered(logits: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the log-probabilities of the wanted tokens (N, M), and their norm (N, 1)."""
+    totals = logits.logsumexp(-1, keepdim=True)
+    return logits.gather(1, wanted) - totals, totals

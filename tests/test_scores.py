@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from fastdecode.scores import BLOCK, likeliest_in_blocks, scores_in_blocks, token_scores
+from fastdecode.scores import BLOCK, scores_and_likeliest, scores_in_blocks, token_scores
 
 
 def problem(seed: int, dtype: torch.dtype = torch.double) -> tuple[Tensor, Tensor, Tensor]:
@@ -82,9 +82,10 @@ def test_gradients_of_half_precision_are_added_up_in_single() -> None:
 
 @pytest.mark.parametrize("block", [1, 20, None])
 def test_the_likeliest_token_of_every_place(block: int | None) -> None:
-    states, embeddings, _ = problem(3)
-    found = likeliest_in_blocks(states, embeddings, block)
+    states, embeddings, targets = problem(3)
+    scores, found = scores_and_likeliest(states, embeddings, targets, block)
     assert torch.equal(found, (states @ embeddings.T).argmax(-1))
+    assert torch.equal(scores, scores_in_blocks(states, embeddings, targets, block))
 
 
 class Largest(TorchDispatchMode):
@@ -106,7 +107,7 @@ def test_the_logits_of_a_batch_are_never_there_at_once(block: int) -> None:
     targets = torch.randint(0, 1000, (4, 5))
     with Largest() as made:
         scores_in_blocks(states, embeddings, targets, block).sum().backward()
-        likeliest_in_blocks(states, embeddings, block)
+        scores_and_likeliest(states, embeddings, targets, block)
     assert made.elements == max(block, 2000)  # 2,000: the embeddings' gradient
     with Largest() as made:  # in blocks of the size that training takes
         scores_in_blocks(states.repeat(1, 100, 1), embeddings, targets).sum().backward()

@@ -15,7 +15,7 @@ from torch import Tensor
 from fastdecode.families.parallel.alignment import Labels, best_alignment
 from fastdecode.families.parallel.framing import unframed
 from fastdecode.families.parallel.training import CTC, GLAT
-from fastdecode.scores import likeliest_in_blocks, scores_in_blocks
+from fastdecode.scores import scores_and_likeliest, scores_in_blocks
 from fastdecode.transformer.highest import highest
 
 
@@ -106,19 +106,15 @@ class CtcModel(NATransformerModel):  # type: ignore[misc]
                 normalize=False, prev_output_tokens=prev_output_tokens, encoder_out=encoded
             )
             return {"word_ins": {"out": logits}}
-        return {"emitted": self._emitted(self._states(prev_output_tokens, encoded), tgt_tokens)}
+        wanted, embeddings = self.labels(tgt_tokens).wanted, self.decoder.output_projection.weight
+        scores = scores_in_blocks(self._states(prev_output_tokens, encoded), embeddings, wanted)
+        return {"emitted": scores.transpose(1, 2)}  # (B, T, M + 1)
 
     def _states(self, slots: Tensor, encoded: Any) -> Tensor:
         """Return what logits of the slots are made of: (B, T, d)."""
         copied = self.decoder.src_embedding_copy
         states: Tensor = self.decoder.extract_features(slots, encoded, embedding_copy=copied)[0]
         return states
-
-    def _emitted(self, states: Tensor, targets: Tensor) -> Tensor:
-        """Return the log-probabilities of blank and words in every slot: (B, T, M + 1)."""
-        wanted = self.labels(targets).wanted
-        scores = scores_in_blocks(states, self.decoder.output_projection.weight, wanted)
-        return scores.transpose(1, 2)
 
     def labels(self, targets: Tensor) -> Labels:
         """Return the words of framed `targets` (B, M + 2), ready to be aligned."""
@@ -133,10 +129,11 @@ class CtcModel(NATransformerModel):  # type: ignore[misc]
         It should hold the target along its likeliest alignment; where a target needs more slots
         than there are, what the model says.
         """
-        states = self._states(slots, self.encoder(src_tokens, src_lengths=src_lengths))
-        said = likeliest_in_blocks(states, self.decoder.output_projection.weight)
         labels, counts = self.labels(targets), (slots != self.pad).sum(1)
-        aligned = best_alignment(self._emitted(states, targets), counts, labels)
+        states = self._states(slots, self.encoder(src_tokens, src_lengths=src_lengths))
+        embeddings = self.decoder.output_projection.weight
+        scores, said = scores_and_likeliest(states, embeddings, labels.wanted)
+        aligned = best_alignment(scores.transpose(1, 2), counts, labels)
         feasible = labels.needed <= counts
         return torch.where(feasible[:, None], aligned, said), said
 
