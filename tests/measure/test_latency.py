@@ -194,6 +194,6 @@ def test_the_harness_costs_less_than_a_fiftieth_of_a_fast_decoder() -> None:
         return translations
 
     (series,) = measure({"busy": busy}, {1: [["a"]] * 15}, 1, 2, lambda: None)
-    # The lower half: what other processes take away is none of the harness's.
-    times = sorted(sample.milliseconds for sample in series.samples)[:15]
+    # The least: what other processes take away is none of the harness's.
+    times = sorted(sample.milliseconds for sample in series.samples)[:5]
     assert 10 <= median(times) < 10.2
