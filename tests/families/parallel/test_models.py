@@ -67,6 +67,18 @@ def test_what_is_shown_is_not_learned() -> None:
     ]
 
 
+def test_glat_looks_for_the_target() -> None:
+    system = untrained("glat")
+    sources = frame_sources(SOURCES, system.source)
+    inputs = sources, (sources != PAD).sum(1)
+    slots = TARGETS.where((TARGETS == BOS) | (TARGETS == EOS) | (TARGETS == PAD), UNK)
+    with torch.no_grad():
+        logits = system.models[0](*inputs, slots, TARGETS)["word_ins"]["out"]
+    answers, said = system.models[0].look(*inputs, slots, TARGETS)
+    assert torch.equal(answers, TARGETS)
+    assert torch.equal(said, logits.argmax(-1))
+
+
 def test_ctc_looks_for_the_target_or_what_it_says() -> None:
     system = untrained("ctc")
     (model,) = system.models
