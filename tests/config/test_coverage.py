@@ -17,6 +17,9 @@ RUNS = [
     if read_yaml(path).get("papers")  # what the others measure, no paper shows
 ]
 DRAWINGS = {f"dag.figure{number}" for number in (3, 4, 10, 15)}  # of dag-lambda4
+CORE = {  # the core list has neither big models nor objectives
+    *("bidirectional.table2b", "aggressive.table4", "aggressive.table6", "dag.figure7"),
+}
 BARE = {  # what a run has nothing of, and why; the artifact says so itself
     # the big models alone fit into an hour; there are no base ones beside them
     "multi30k-bidirectional": {"bidirectional.table2a"},
@@ -24,10 +27,8 @@ BARE = {  # what a run has nothing of, and why; the artifact says so itself
     "dag": {*DRAWINGS, "dag.figure8"},  # drawings: dag-drawings
     "dag-ablations": {"dag.figure8"},
     "multi30k-dag": {"dag.figure7", "dag.figure8"},  # objectives: five more trainings
-    "multi30k-families": {  # the core list has no big models, objectives or samples
-        *("bidirectional.table2b", "aggressive.table4", "aggressive.table6"),
-        *("dag.figure7", "dag.figure8"),
-    },
+    "multi30k-families": {*CORE, "dag.figure8"},
+    "toy-families": CORE,
     "toy-dag-seeds": DRAWINGS,  # it is for table 1; drawings: toy-dag
     "lattice-layers": {"lattice.table2"},  # K: lattice
 }
