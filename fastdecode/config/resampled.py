@@ -1,4 +1,4 @@
-"""Which translations of a run have to be resampled, so that a paper's claims can be judged."""
+"""What of a run is resampled, so that a paper's claims can be judged."""
 
 from itertools import product
 
@@ -13,6 +13,8 @@ from fastdecode.report.artifacts.metrics import METRICS
 RESAMPLED = (
     *("bleu", "bleu_by_length", "passes", "tokens_per_pass", "repetition_rate", "end_precision"),
 )
+# statistics that are counted line by line: fastdecode.report.claims.statistics
+COUNTED = ("accuracy", "ranks", "recall", "samples")
 Where = tuple[str, str, str]  # dataset, split, one of these
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.decode import batches
-from fastdecode.errors import UserError
-from fastdecode.measure.statistic import Lines, Split
+from fastdecode.measure.statistic import Counted, Lines, Split, share
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -18,12 +17,13 @@ MOST_TOKENS = 1024  # of a batch of sources
 DEFINITION = (
     "share of reference tokens (BPE, without </s>) that are the likeliest token at their place in "
     "the likeliest assignment of the reference to what is predicted; a mean over its places for a "
-    "token that has several; left_out: lines without words, too long, or without any assignment"
+    "token that has several; left_out: lines without words, too long, or without any assignment; "
+    "by_line: right tokens and all, of every line"
 )
 
-Right = Callable[[Lines, Lines], tuple[float, int, int]]
-"""Takes sources and references of a batch. Returns how many tokens are right, of how many, and how
-many lines have an assignment."""
+Right = Callable[[Lines, Lines], list[Counted]]
+"""Takes sources and references of a batch. Returns of each line how many tokens are right, of how
+many; of none where it has no assignment."""
 
 
 def assigned(system: "System", split: Split, right: Right) -> dict[str, Any]:
@@ -34,16 +34,17 @@ def assigned(system: "System", split: Split, right: Right) -> dict[str, Any]:
     lines = split.readable(system, "real")
     sources = [split.sources[number] for number in lines]
     references = [split.references["real"][number] for number in lines]
-    found, tokens, used = 0.0, 0, 0
+    counted: dict[int, Counted] = {}
     for group in batches(sources, MOST_TOKENS):
-        more = right([sources[i] for i in group], [references[i] for i in group])
-        found, tokens, used = found + more[0], tokens + more[1], used + more[2]
-    if not tokens:
-        raise UserError("no reference tokens to measure the accuracy of predictions with")
+        found = right([sources[i] for i in group], [references[i] for i in group])
+        counted |= {lines[i]: one for i, one in zip(group, found, strict=True)}
+    every = split.by_line(counted)
+    used = sum(tokens > 0 for _, tokens in every)
     return {
         "definition": DEFINITION,
-        "accuracy": found / tokens,
-        "tokens": tokens,
+        "accuracy": share(every, "accuracy of predictions"),
+        "tokens": sum(tokens for _, tokens in every),
         "lines": used,
         "left_out": len(split.sources) - used,
+        "by_line": {"": every},
     }

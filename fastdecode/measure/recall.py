@@ -5,14 +5,13 @@ target tokens that are among them. Theirs are the tokens of a distilled validati
 measured against the corpus's references, too.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from fastdecode.errors import UserError
-from fastdecode.measure.statistic import Lines, Split
+from fastdecode.measure.statistic import Counted, Lines, Split, share
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -21,7 +20,8 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 DEFINITION = (
     "share of reference tokens (BPE, without </s>) that are candidates of their slot: token t of "
     "the reference against slot t of a lattice as long as the reference; a token that the "
-    "dictionary lacks is never a candidate; size: candidates a slot, the mean over all tokens"
+    "dictionary lacks is never a candidate; size: candidates a slot, the mean over all tokens; "
+    "by_line: tokens found and all, of every line, by references, way and k"
 )
 
 Find = Callable[[Lines, list[int], list[int]], Iterator[tuple[str, int, list[Tensor]]]]
@@ -41,6 +41,7 @@ def recall_curves(system: "System", split: Split, find: Find) -> dict[str, Any]:
     sizes = [k for k in SIZES if k <= words]
     counted: dict[str, Any] = {}
     points = []
+    by_line = {}
     for name, lines in split.references.items():
         chosen = split.readable(system, name)
         references = [[system.target.index(token) for token in lines[i]] for i in chosen]
@@ -51,34 +52,40 @@ def recall_curves(system: "System", split: Split, find: Find) -> dict[str, Any]:
             "left_out": len(lines) - len(chosen),
         }
         for way, k, candidates in find([split.sources[i] for i in chosen], lengths, sizes):
+            found = recalled(candidates, references)
+            point = {"references": name, "candidates": way, "k": k}
+            by_line[part_of(point)] = split.by_line(dict(zip(chosen, found, strict=True)))
             points.append(
                 {
-                    "references": name,
-                    "candidates": way,
-                    "k": k,
+                    **point,
                     "size": _mean_size(candidates, lengths),
-                    "recall": recall(candidates, references),
+                    "recall": share(found, "recall of candidates"),
                 }
             )
-    return {"definition": DEFINITION, "references": counted, "points": points}
+    return {
+        "definition": DEFINITION,
+        "references": counted,
+        "points": points,
+        "by_line": by_line,
+    }
 
 
-def recall(candidates: Iterable[Tensor], references: Iterable[Sequence[int]]) -> float:
-    """Return the share of reference tokens that are among the candidates of their slot.
+def part_of(point: Mapping[str, Any]) -> str:
+    """Return the name of a point's counts: its references, its way to find candidates, its k."""
+    return "/".join(str(point[key]) for key in ("references", "candidates", "k"))
+
+
+def recalled(candidates: Iterable[Tensor], references: Iterable[Sequence[int]]) -> list[Counted]:
+    """Return how many tokens of each reference are among the candidates of their slot, of how many.
 
     `candidates` are (T, K) for a reference of T tokens, or (K,) where all slots share one set;
     `</s>` belongs to neither.
-
-    Raises UserError if there are no reference tokens.
     """
-    found = tokens = 0
+    counted: list[Counted] = []
     for sets, reference in zip(candidates, references, strict=True):
         words = torch.tensor(reference, device=sets.device)[:, None]
-        found += int((sets == words).any(1).sum())
-        tokens += len(reference)
-    if not tokens:
-        raise UserError("no reference tokens to measure the recall of candidates with")
-    return found / tokens
+        counted.append((int((sets == words).any(1).sum()), len(reference)))
+    return counted
 
 
 def _mean_size(candidates: Sequence[Tensor], lengths: Sequence[int]) -> float:

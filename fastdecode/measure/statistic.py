@@ -7,7 +7,7 @@ to those alone that `AGAINST_TEACHER` of `rows.py` names: the others do not wait
 statistic compares with is another system's statistic: the figure puts them together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil
@@ -27,6 +27,7 @@ MOST_TRAINING_LINES = 2000  # that a statistic is measured on, spread evenly ove
 DRAWN = 3  # sentences
 SHORTEST, LONGEST = 4, 8  # tokens of one
 Lines = list[list[str]]
+Counted = tuple[float, int]  # tokens of a line that something holds for, and all of them
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,13 @@ class Split:
             if all(0 < len(tokens) <= limit for tokens, limit in zip(line, most, strict=True))
         ]
 
+    def by_line(self, counted: Mapping[int, Counted]) -> list[Counted]:
+        """Return what was counted of some lines, by number, as that of every line of the split.
+
+        Systems that leave out different lines are so resampled alike.
+        """
+        return [counted.get(number, (0, 0)) for number in range(len(self.sources))]
+
     def short(self, count: int) -> list[int]:
         """Return the numbers of the first `count` lines that are short enough to be drawn.
 
@@ -98,6 +106,19 @@ class Split:
 
 
 Statistic = Callable[["System", Split], dict[str, Any]]
+
+
+def share(counted: Iterable[Counted], what: str) -> float:
+    """Return the share of all tokens that it holds for.
+
+    Raises UserError if there are no tokens; `what` then says what could not be measured.
+    """
+    found, tokens = 0.0, 0
+    for more, of in counted:
+        found, tokens = found + more, tokens + of
+    if not tokens:
+        raise UserError(f"no reference tokens to measure the {what} with")
+    return found / tokens
 
 
 def read_split(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fastdecode.decode import System
 from fastdecode.errors import UserError
-from fastdecode.measure.recall import recall, recall_curves
+from fastdecode.measure.recall import recall_curves, recalled
 from fastdecode.measure.statistic import Lines, Split
 
 
@@ -24,19 +24,14 @@ def system_of(*words: str, positions: int = 100) -> System:
     return System([model], dictionary, dictionary)
 
 
-def test_recall_counts_tokens_in_their_slots() -> None:
+def test_tokens_are_looked_for_in_their_slots() -> None:
     slots = torch.tensor([[4, 5], [6, 7], [4, 5]])
-    assert recall([slots, torch.tensor([8])], [[5, 5, 4], [8, 4]]) == 3 / 5
-
-
-def test_recall_of_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match="no reference tokens"):
-        recall([], [])
+    assert recalled([slots, torch.tensor([8])], [[5, 5, 4], [8, 4]]) == [(2, 3), (1, 2)]
 
 
 def test_candidates_and_references_come_in_pairs() -> None:
     with pytest.raises(ValueError):
-        recall([torch.tensor([[4]])], [])
+        recalled([torch.tensor([[4]])], [])
 
 
 def test_all_ways_against_all_references() -> None:
@@ -77,6 +72,15 @@ def test_all_ways_against_all_references() -> None:
     ]
     assert list(found["points"][0]) == ["references", "candidates", "k", "size", "recall"]
     assert "slot" in found["definition"]
+    nothing = (0, 0)  # of lines that are left out
+    assert found["by_line"] == {
+        "real/slots/1": [(1, 2), (0, 1), nothing, (1, 1)],
+        "real/slots/2": [(2, 2), (0, 1), nothing, (1, 1)],
+        "real/sets/2": [(2, 2), (1, 1), nothing, (0, 1)],
+        "teacher/slots/1": [(0, 2), (0, 2), nothing, nothing],
+        "teacher/slots/2": [(1, 2), (0, 2), nothing, nothing],
+        "teacher/sets/2": [(1, 2), (1, 2), nothing, nothing],
+    }
 
 
 def test_a_split_of_lines_too_long_is_refused() -> None:

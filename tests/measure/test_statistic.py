@@ -8,7 +8,7 @@ import pytest
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.statistic import Readable, Split, read_split
+from fastdecode.measure.statistic import Readable, Split, read_split, share
 from fastdecode.translation import Translation, write_translations
 
 PLACES = ("valid.en.gz", "valid.de.gz", "codes.source", "codes.target")
@@ -91,3 +91,15 @@ def test_right_translations_belong_to_the_lines(files: tuple[Path, Path, list[Pa
     text = Readable([["a"], ["b"], ["c"]], " ".join, "de", lowercase=False)
     with pytest.raises(UserError, match=r"has 2 lines but right translations are known of 3"):
         read_split(*files, text=text)
+
+
+def test_shares_are_of_all_tokens_whatever_lines_are_left_out() -> None:
+    split = Split([["a"], ["b"], ["c"]], {})
+    counted = split.by_line({2: (1, 2), 0: (2, 5)})
+    assert counted == [(2, 5), (0, 0), (1, 2)]
+    assert share(counted, "shares") == 3 / 7
+
+
+def test_a_share_of_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match="no reference tokens to measure the recall with"):
+        share([(0, 0)], "recall")

@@ -4,6 +4,7 @@ from functools import cache
 
 from fastdecode.config.artifacts import statistics
 from fastdecode.config.resampled import (
+    COUNTED,
     RESAMPLED,
     claims_of,
     decided_by,
@@ -46,14 +47,14 @@ def resample_files(paper):
     }
 
 
-def sample_statistics(paper):
-    """Return the samples whose quality and diversity claims of a paper are about."""
+def statistics_of(paper):
+    """Return the statistics of single lines that claims of a paper are about."""
     artifacts = [CONFIG.papers[paper].artifacts[name] for name in judged(CONFIG, paper)]
     return [
         model_file(model, f"{split}.{name}.statistic.json")
         for artifact in artifacts
         for model, split, name in statistics(CONFIG, artifact)
-        if name == "samples"
+        if name in COUNTED
     ]
 
 
@@ -105,7 +106,7 @@ rule judge_claims:
             f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
         ],
         scores=lambda w: list(resample_files(w.paper).values()),
-        samples=lambda w: sample_statistics(w.paper),
+        statistics=lambda w: statistics_of(w.paper),
         times=list(clocked_files().values()),
     output:
         csv=f"{REPORT}/claims.{{paper}}.csv",

@@ -12,7 +12,7 @@ from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import printed, verdicts, write_verdicts
-from fastdecode.report.claims.samples import sample_scores
+from fastdecode.report.claims.statistics import statistic_scores
 from fastdecode.report.tables import to_markdown
 
 params, out = snakemake.params, snakemake.output
@@ -23,7 +23,7 @@ with clear_errors():
     resamples = Resamples(
         scores={
             **{where: pd.read_csv(path) for where, path in params.scores.items()},
-            **sample_scores(read_json(Path(path)) for path in snakemake.input.samples),
+            **statistic_scores(read_json(Path(path)) for path in snakemake.input.statistics),
         },
         times=Clocked({where: Path(path) for where, path in params.times.items()}),
     )

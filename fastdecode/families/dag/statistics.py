@@ -18,7 +18,7 @@ from fastdecode.families.dag.shape import out_degrees, passing, token_probabilit
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.samples import SEED, TOP_P, sampled
-from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
 from fastdecode.scores import token_scores
 
@@ -35,15 +35,15 @@ GROUPS = {  # of the paper's appendix E
 }
 
 
-def best_assignment_accuracy(
+def right_on_best_path(
     tokens: Tensor,
     links: Tensor,
     predicted: Tensor,
     targets: Tensor,
     lengths: Tensor,
     sizes: Tensor,
-) -> tuple[int, int]:
-    """Return how many target tokens are predicted at their vertex on the best path; of how many.
+) -> list[Counted]:
+    """Return of each line how many tokens are right at their vertex on the best path, of how many.
 
     `tokens` (B, M, L) are log P(y_i | vertex u) of `targets` (B, M), `predicted` (B, L) the
     likeliest tokens. Table 2; the frame is not counted. Targets may not be longer than graphs.
@@ -52,7 +52,7 @@ def best_assignment_accuracy(
     place = torch.arange(targets.shape[1], device=targets.device)
     inner = (place > 0) & (place < lengths[:, None] - 1)
     right = (predicted.gather(1, path) == targets) & inner
-    return int(right.sum()), int(inner.sum())
+    return list(zip(right.sum(1).tolist(), inner.sum(1).tolist(), strict=True))
 
 
 def accuracy(system: "System", split: Split) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
     assert isinstance(model, GraphModel)  # the workflow asks no other
 
     @torch.inference_mode()
-    def right(sources: Lines, references: Lines) -> tuple[float, int, int]:
+    def right(sources: Lines, references: Lines) -> list[Counted]:
         device = next(model.parameters()).device
         framed = frame_sources(sources, system.source).to(device)
         lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=device)
@@ -72,15 +72,15 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
         encoded = model.encoder(framed, src_lengths=lengths)
         logits, links = model.decoder(vertices, encoded, sizes)
         kept = counts <= sizes  # a longer target has no path
-        if not bool(kept.any()):
-            return 0.0, 0, 0
-        logits, links, targets = logits[kept], links[kept], targets[kept]
-        targets = targets[:, : int(counts[kept].max())]
-        scores = token_scores(logits, targets)
-        found = best_assignment_accuracy(
-            scores, links, logits.argmax(-1), targets, counts[kept], sizes[kept]
-        )
-        return *found, int(kept.sum())
+        found: list[Counted] = []
+        if bool(kept.any()):
+            logits, links, targets = logits[kept], links[kept], targets[kept]
+            targets = targets[:, : int(counts[kept].max())]
+            predicted = logits.argmax(-1)
+            scores = token_scores(logits, targets)
+            found = right_on_best_path(scores, links, predicted, targets, counts[kept], sizes[kept])
+        lines = iter(found)
+        return [next(lines) if has_path else (0, 0) for has_path in kept.tolist()]
 
     return assigned(system, split, right)
 

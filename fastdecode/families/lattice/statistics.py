@@ -13,7 +13,7 @@ from torch import Tensor
 from fastdecode.families.lattice.drawn import lattices
 from fastdecode.families.lattice.sentence import Lattice, Lattices, candidates_of
 from fastdecode.measure.recall import recall_curves
-from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
 
 if TYPE_CHECKING:
@@ -64,13 +64,16 @@ def ranks(system: "System", split: Split) -> dict[str, Any]:
     decoding = Lattices(system, k)
     chosen = split.readable(system)
     counts = {reading: torch.zeros(k, dtype=torch.long) for reading in READINGS}
+    firsts: dict[str, dict[int, Counted]] = {reading: {} for reading in READINGS}
     for number in track(chosen, "ranks", "lines", total=len(chosen)):
         for reading, found in _ranks(decoding(split.sources[number])).items():
             counts[reading] += torch.bincount(found.cpu() - 1, minlength=k)
+            firsts[reading][number] = int((found == 1).sum()), len(found)
     tokens = int(counts["best_edge"].sum())
     return {
         "definition": "rank of a word that Viterbi search selects among the K candidates of its "
-        "slot; counts: selected words by rank, from rank 1 on; first: the share of rank 1",
+        "slot; counts: selected words by rank, from rank 1 on; first: the share of rank 1; "
+        "by_line: words of rank 1 and all, of every line",
         "settings": {"k": k, "delta": 0, "normalise": "vocabulary"},
         "lines": len(chosen),
         "tokens": tokens,
@@ -83,6 +86,7 @@ def ranks(system: "System", split: Split) -> dict[str, Any]:
             }
             for reading, definition in READINGS.items()
         },
+        "by_line": {f"{reading}/1": split.by_line(found) for reading, found in firsts.items()},
     }
 
 

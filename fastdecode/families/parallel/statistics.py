@@ -16,9 +16,9 @@ from fastdecode.families.parallel.drawn import slots
 from fastdecode.families.parallel.framing import source_slots
 from fastdecode.framing import frame_sources
 from fastdecode.measure.assignment import assigned
-from fastdecode.measure.recall import recall_curves
+from fastdecode.measure.recall import recall_curves, recalled
 from fastdecode.measure.samples import SEED, TOP_P, sampled
-from fastdecode.measure.statistic import Lines, Split, Statistic
+from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.nucleus import nucleus
 from fastdecode.scores import token_scores
 from fastdecode.train.draws import keyed_uniforms
@@ -57,17 +57,13 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
     return assigned(system, split, lambda *batch: _slot_by_slot(system, *batch))
 
 
-def _slot_by_slot(system: "System", sources: Lines, references: Lines) -> tuple[float, int, int]:
+def _slot_by_slot(system: "System", sources: Lines, references: Lines) -> list[Counted]:
     found = nat_candidates(system, sources, [len(tokens) for tokens in references], 1)
-    right = sum(
-        int((words[:, 0].cpu() == torch.tensor([*map(system.target.index, tokens)])).sum())
-        for words, tokens in zip(found, references, strict=True)
-    )
-    return right, sum(map(len, references)), len(references)
+    return recalled(found, [[*map(system.target.index, tokens)] for tokens in references])
 
 
 @torch.inference_mode()
-def _aligned(system: "System", sources: Lines, references: Lines) -> tuple[float, int, int]:
+def _aligned(system: "System", sources: Lines, references: Lines) -> list[Counted]:
     slots, logits = _ctc_logits(system, sources)
     targets = [torch.tensor([*map(system.target.index, tokens)]) for tokens in references]
     labels = Labels(
@@ -78,19 +74,21 @@ def _aligned(system: "System", sources: Lines, references: Lines) -> tuple[float
     counts = (slots != system.target.pad()).sum(1)
     emitted = token_scores(logits, labels.wanted).transpose(1, 2)
     path, best = best_alignment(emitted, counts, labels), logits.argmax(-1)
-    right, tokens, lines = 0.0, 0, 0
+    counted: list[Counted] = []
     feasible = (labels.needed <= counts).tolist()
     rows = zip(path.tolist(), best.tolist(), counts.tolist(), references, feasible, strict=True)
     for label, word, count, reference, fits in rows:
         if not fits:
+            counted.append((0, 0))
             continue
+        right = 0.0
         places = zip(label[:count], word[:count], strict=True)
         for wanted, group in groupby(places, key=lambda place: place[0]):
             if wanted != labels.blank:
                 hits = [predicted == wanted for _, predicted in group]
                 right += sum(hits) / len(hits)
-        tokens, lines = tokens + len(reference), lines + 1
-    return right, tokens, lines
+        counted.append((right, len(reference)))
+    return counted
 
 
 def samples(system: "System", split: Split) -> dict[str, Any]:

@@ -25,6 +25,9 @@ METRICS = {
     "bleu_by_length": Metric("BLEU", "{:.2f}", "bleu_by_length"),  # dag.lengths
     "pairwise_bleu": Metric("BLEU", "{:.2f}", "pairwise"),  # dag.diversity
     "multi_reference_bleu": Metric("BLEU", "{:.2f}", "multi_reference"),  # the same
+    "accuracy": Metric("right, %", "{:.1f}", "accuracy"),  # dag.accuracy
+    "recall": Metric("found, %", "{:.1f}", "recall"),  # lattice.recall
+    "ranks": Metric("share", "{:.1%}", "ranks"),  # lattice.ranks
     "tokenised_bleu": Metric("tokenised BLEU", "{:.2f}", "tokenised_bleu"),
     "compound_split_bleu": Metric("compound-split BLEU", "{:.2f}", "compound_split_bleu"),
     "chrf": Metric("chrF", "{:.2f}", "chrf"),

@@ -1,6 +1,7 @@
 """The CSV of a figure: one point a line, published ones beside those measured here.
 
-In a drawing of a single sentence `line` is its number in the split, from 1.
+In a drawing of a single sentence `line` is its number in the split, from 1. `part` says what of a
+statistic's counts a point is, where it has several.
 """
 
 import pandas as pd
@@ -22,10 +23,11 @@ POINTS = Sheet(
             "marks",
             "line",
             "batch",
+            "part",
         ),
     ),
     ("x", "y", "sd", "n"),
-    added=("marks", "line", "batch"),
+    added=("marks", "line", "batch", "part"),
 )
 Line = tuple[str, str, str]  # dataset, split, number from 1
 

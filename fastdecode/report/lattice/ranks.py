@@ -34,6 +34,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     {
                         **{"dataset": dataset, "series": name, "source": "ours"},
                         **{"x": rank, "y": words / max(1, total), "n": len(here)},
+                        "part": f"{reading}/{rank}",
                         **of_seeds(origins),
                     }
                 )

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.measure.recall import part_of
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
@@ -33,16 +34,17 @@ def points(evidence: Evidence) -> pd.DataFrame:
     for document in evidence.statistics:
         origin = document["provenance"]
         for point in document["points"]:
-            key = (origin["dataset"], point["references"], point["candidates"], str(point["k"]))
+            key = (origin["dataset"], point["references"], point["candidates"], part_of(point))
             values[key].append((point["size"], 100 * point["recall"], origin))
     lines = []
-    for (dataset, references, way, _), found in values.items():
+    for (dataset, references, way, part), found in values.items():
         sizes, recalls, origins = zip(*found, strict=True)
         lines.append(
             {
                 **{"dataset": dataset, "panel": references, "series": WAYS[way]},
                 **{"source": "ours", "x": fmean(sizes), "y": fmean(recalls), "n": len(found)},
                 "sd": stdev(recalls) if len(found) > 1 else None,
+                "part": part,
                 **of_seeds(origins),
             }
         )

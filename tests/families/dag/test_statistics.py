@@ -11,7 +11,7 @@ from fastdecode.families.dag.statistics import (
     BINS,
     STATISTICS,
     accuracy,
-    best_assignment_accuracy,
+    right_on_best_path,
     samples,
     vertices,
 )
@@ -74,15 +74,14 @@ def test_accuracy_is_counted_on_the_best_path_without_the_frame() -> None:
     torch.manual_seed(1)
     targets = torch.randint(0, 2, scores.shape[:2])
     predicted = torch.randint(0, 2, (len(sizes), scores.shape[2]))
-    right = total = 0
+    wanted = []
     for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
         every = path_scores(scores[b], links[b], length, size)
         path = max(every, key=lambda path: every[path])
-        for i in range(1, length - 1):
-            right += int(predicted[b, path[i]] == targets[b, i])
-            total += 1
-    found = best_assignment_accuracy(scores, links, predicted, targets, lengths, sizes)
-    assert found == (right, total)
+        inner = range(1, length - 1)
+        right = sum(bool(predicted[b, path[i]] == targets[b, i]) for i in inner)
+        wanted.append((right, len(inner)))
+    assert right_on_best_path(scores, links, predicted, targets, lengths, sizes) == wanted
 
 
 def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) -> None:
@@ -91,7 +90,7 @@ def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) 
     written = system.decoder("dag", {"search": "lookahead"}, " ".join)(ragged[:-1])
     references = [["w1", *translation.tokens[1:]] for translation in written]
     references.append(["w1"] * 30)  # longer than its graph: it has no path
-    right = total = 0
+    of_line = []
     for source, reference in zip(ragged[:-1], references, strict=False):
         framed = frame_sources([source], system.source)
         targets = frame_sources([reference], system.target)
@@ -102,10 +101,11 @@ def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) 
             logits, links = model.decoder(blank_slots(sizes, system.target), encoded, sizes)
         path = best_path(token_scores(logits, targets), links, counts, sizes)[0]
         said = logits[0, path].argmax(-1)[1:-1]
-        right += int((said == targets[0, 1:-1]).sum())
-        total += len(reference)
+        of_line.append((int((said == targets[0, 1:-1]).sum()), len(reference)))
+    right, total = (sum(column) for column in zip(*of_line, strict=True))
     found = accuracy(system, Split(ragged, {"real": references}))
     assert (found["tokens"], found["left_out"]) == (total, 1)
+    assert found["by_line"] == {"": [*of_line, (0, 0)]}
     assert found["accuracy"] == pytest.approx(right / total)
     assert 0 < right < total
 

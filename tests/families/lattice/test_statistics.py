@@ -167,6 +167,7 @@ def test_ranks_are_those_of_the_words_that_the_decoder_writes(
     decode = system.decoder("lattice", {"k": 5, "delta": 0}, " ".join)
     filled = [source for source in sources if source]
     expected: dict[str, Counter[int]] = {"given_previous": Counter(), "best_edge": Counter()}
+    firsts: dict[str, list[tuple[int, int]]] = {reading: [] for reading in expected}
     for source, (first, edges, selected) in zip(filled, seen, strict=True):
         (written,) = decode([source])
         ids = [system.source.index(token) for token in source]
@@ -175,12 +176,15 @@ def test_ranks_are_those_of_the_words_that_the_decoder_writes(
         assert written.tokens == [system.target[word] for word in words]
         for reading, values in naive_ranks(first, edges, selected).items():
             expected[reading].update(values)
+            firsts[reading].append((values.count(1), len(values)))
     assert found["tokens"] == sum(map(len, (selected for *_, selected in seen)))
     for reading, counts in expected.items():
         measured = found["readings"][reading]
         assert measured["counts"] == [counts[rank] for rank in range(1, 6)]
         assert measured["first"] == counts[1] / found["tokens"]
         assert sum(measured["counts"]) == found["tokens"]
+        firsts[reading].insert(sources.index([]), (0, 0))
+        assert found["by_line"][f"{reading}/1"] == firsts[reading]
     assert len(expected["best_edge"]) > 1
 
 

@@ -50,13 +50,14 @@ def test_slot_by_slot_accuracy_is_recall_of_one_candidate(dice: System, ragged: 
     found = accuracy(dice, split)
     assert found["accuracy"] == pytest.approx(recall(dice, split)["points"][0]["recall"])
     assert (found["tokens"], found["lines"]) == (3 * len(ragged), len(ragged))
+    assert found["by_line"][""] == recall(dice, split)["by_line"]["real/model/1"]
 
 
 def test_a_token_with_several_slots_counts_once(ragged: Sentences) -> None:
     system = untrained("ctc")
     blank = system.target.bos()
     draw = Random(4)
-    right = tokens = left_out = 0.0
+    counted: list[tuple[float, int]] = []
     references = []
     for source in ragged:
         (model,) = system.models
@@ -66,35 +67,39 @@ def test_a_token_with_several_slots_counts_once(ragged: Sentences) -> None:
             answer = model.decoder(
                 normalize=False, encoder_out=model.encoder(framed), prev_output_tokens=slots
             )[0]
-        reference = [f"w{draw.randint(0, 11)}" for _ in range(draw.randint(1, 3))]
-        references.append(reference)
-        ids = [system.target.index(token) for token in reference]
         scores = answer.masked_fill(
             torch.isin(torch.arange(answer.shape[1]), torch.tensor([PAD, EOS])), float("-inf")
         ).log_softmax(-1)
+        written = [word for word, _ in groupby(scores.argmax(-1).tolist()) if word != blank]
+        reference = [system.target[word] for word in written[: draw.randint(1, 3)]]
+        reference[-1] = f"w{draw.randint(0, 11)}"
+        references.append(reference)
+        ids = [system.target.index(token) for token in reference]
         few = len(scores) <= 6  # or there are too many alignments to try
         every = product({blank, *ids}, repeat=len(scores) if few else 0)
         paths = [path for path in every if collapse(list(path), blank) == ids]
         if not paths:
-            left_out += 1
             references[-1] = []
+            counted.append((0, 0))
             continue
         slot = torch.arange(len(scores))
         totals = [float(scores[slot, torch.tensor(path)].sum()) for path in paths]
         best = paths[totals.index(max(totals))]
-        place = 0
+        place, right = 0, 0.0
         for word, group in groupby(best):
             size = len(list(group))
             if word != blank:
                 said = scores[place : place + size].argmax(-1)
                 right += float((said == word).double().mean())
-                tokens += 1
             place += size
-    assert tokens > 3
+        counted.append((right, len(reference)))
+    right, tokens = (sum(column) for column in zip(*counted, strict=True))
+    assert 0 < right < tokens
     found = accuracy(system, Split(ragged, {"real": references}))
     assert found["tokens"] == tokens
     assert found["accuracy"] == pytest.approx(right / tokens)
-    assert found["left_out"] == left_out
+    assert found["left_out"] == counted.count((0, 0))
+    assert torch.tensor(found["by_line"][""]).tolist() == torch.tensor(counted).tolist()
 
 
 def test_cold_samples_are_the_likeliest_slots(ragged: Sentences) -> None:
