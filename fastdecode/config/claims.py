@@ -39,6 +39,9 @@ class Check(Row):
     artifacts: tuple[Name, ...] = Field(
         (), description="artifacts in which the cells are looked for, by default all of the claim"
     )
+    panel: str = Field(
+        "", description="panel of figures in which curves are looked for, by default each"
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> "Check":

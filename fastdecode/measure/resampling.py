@@ -129,9 +129,15 @@ def resampled_ratio(counts: Counts, resamples: int = RESAMPLES) -> Numbers:
     return sums[:, 0] / np.where(sums[:, 1], sums[:, 1], np.nan)
 
 
-def resampled_mean(numbers: Numbers) -> Numbers:
-    """Return the mean over the lines of every resample, (R, …); `numbers` are of lines, (N, …)."""
-    return np.array([numbers[lines].mean(axis=0) for lines in draws(len(numbers))])
+def resampled_mean(numbers: Numbers, inside: NDArray[np.bool_] | None = None) -> Numbers:
+    """Return the mean over the lines of every resample, (R, …); `numbers` are of lines, (N, …).
+
+    If `inside` names some of them, (N,), it is that of these, and NaN where none is drawn.
+    """
+    some = np.ones(len(numbers), dtype=bool) if inside is None else inside
+    nothing = np.full(numbers.shape[1:], np.nan)
+    drawn = (numbers[lines[some[lines]]] for lines in draws(len(numbers)))
+    return np.array([one.mean(axis=0) if len(one) else nothing for one in drawn])
 
 
 def resampled_seeds(scores: Numbers, model: str) -> Numbers:

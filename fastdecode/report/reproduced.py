@@ -1,14 +1,16 @@
 """The state of every table, figure and claim: what is kept for it in `docs/measurements`."""
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
 
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.claims import Claim
-from fastdecode.config.papers import Artifact, Paper
+from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
+from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.conditions import still
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
@@ -20,7 +22,7 @@ LEVELS = {
     **{"toy": "toy", "seeds": "toy, three seeds", "drafters": "toy, drafters"},
     **{"multi30k": "Multi30k", "news": "news"},
 }
-ALL = "families"  # the folder of runs of all papers: their verdicts stand where a paper has none
+ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
 NOTHING = "–"
 HEAD = """# What is reproduced
 
@@ -32,7 +34,8 @@ or curves; a drawing is there or not. The order is that of the papers.
 
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
 where they are about times in the reference tier, which is what the papers timed. A claim that was
-judged before its present reading, or by other conditions, is not among them. What a paper says with
+judged before its present reading, by other conditions, or by a number without an interval that
+other lines would move, is not among them. What a paper says with
 a number, such as "about three times faster", is read as its direction; how each statement is read
 stands beside its verdict.
 
@@ -70,11 +73,9 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
         [folder / f"claims.{key}.csv", docs / f"measurements/{ALL}/{level}/claims.{key}.csv"]
         for level, folder in kept.items()
     )
-    tallies = (
-        next((_tally(paper, csv, docs) for csv in files if csv.exists()), NOTHING)
-        for files in judged
-    )
-    yield _line("claims", "hold, do not hold, cannot be told", *tallies)
+    tallies = ([_tally(paper, csv, docs) for csv in files if csv.exists()] for files in judged)
+    texts = (max(found, key=itemgetter(0))[1] if found else NOTHING for found in tallies)
+    yield _line("claims", "hold, do not hold, cannot be told", *texts)
 
 
 def _line(*cells: str) -> str:
@@ -93,17 +94,22 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
     return _link("all" if found == whole else f"{found} of {whole}", looks, docs)
 
 
-def _tally(paper: Paper, csv: Path, docs: Path) -> str:
-    """Return how many claims of a run hold, do not, and cannot be told, linked to the verdicts."""
+def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
+    """Return how many claims of a run can be told; and the tally of all, linked to the verdicts."""
     frame = read_verdicts(csv)
-    present = [name for name, lines in frame.groupby("claim") if _same(paper.claims, lines)]
+    present = [
+        name
+        for name, lines in frame.groupby("claim")
+        if _same(paper.claims, lines) and _sure(paper, lines)
+    ]
     frame = frame[frame["claim"].isin(present)]
     timed = frame.groupby("claim")["tier"].transform(lambda tiers: "reference" in set(tiers))
     plain = frame[~timed | (frame["tier"] == "reference")]
     verdicts = [set(group) for _, group in plain.groupby("claim")["verdict"]]
     worst = [next(one for one in (FAILS, UNKNOWN, HOLDS) if one in each) for each in verdicts]
-    counts = (str(worst.count(verdict)) for verdict in (HOLDS, FAILS, UNKNOWN))
-    return _link(", ".join(counts), csv.with_suffix(".md"), docs)
+    counts = [worst.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]
+    text = _link(", ".join(map(str, counts)), csv.with_suffix(".md"), docs)
+    return len(worst) - worst.count(UNKNOWN), text
 
 
 def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
@@ -116,6 +122,28 @@ def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
     if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):
         return True  # by whichever conditions
     return still(claim, conditions)
+
+
+def _sure(paper: Paper, lines: pd.DataFrame) -> bool:
+    """Tell whether no number that others would move was judged without an interval."""
+    claim = paper.claims[lines["claim"].iloc[0]]
+    equal = (lines["above"] == 0) & (
+        lines["below"] == 0
+    )  # with every resample, or not: no interval
+    bare = lines[lines["finding"].isin([HOLDS, FAILS]) & lines["low"].isna() & ~equal]
+    names = [part.rpartition(" ")[0] for cells in bare["cells"] for part in cells.split("; ")]
+    metrics = {
+        _measured(paper.artifacts[artifact], name) for artifact in claim.artifacts for name in names
+    }
+    return not any(METRICS[metric].random for metric in metrics if metric in METRICS)
+
+
+def _measured(artifact: Artifact, cell: str) -> str:
+    """Return the metric of a cell, as claims name it: row.column, curve@x or curve@label.x."""
+    _, _, column = cell.rpartition(".")
+    if artifact.kind == "figure" and column != "x":
+        column = "y"
+    return artifact.measured.get(column, "").partition(AT)[0]
 
 
 def _link(text: str, path: Path, docs: Path) -> str:

@@ -19,6 +19,7 @@ artifacts:
     title: notes
     kind: table
     function: artifacts.rows
+    measured: {bleu: bleu}
     rows: {a: {ours: raw/a/b}, b: {ours: raw/b/b}, c: {}}
   figure2: {title: a loom, kind: figure, function: x.y}
   table2: {title: numbers, kind: table, function: artifacts.rows, rows: {a: {ours: raw/a/b}}}
@@ -35,10 +36,16 @@ VERDICTS = [  # claim, dataset, tier, verdict
     ("sixth", "news", "", "does not hold"),
     ("seventh", "toy", "", "holds"),
     ("eighth", "toy", "", "holds"),
+    ("ninth", "toy", "", "holds"),
+    ("tenth", "toy", "", "holds"),
 ]
 CHECK = "[{rising: [a.bleu, b.bleu]}]"
 READ = "  {}: {{artifacts: [table1], statement: {}, reading: {}, check: {}}}\n"
 BY = {"fifth": "", "eighth": "b.bleu < a.bleu"}  # verdicts by another condition, or none
+NUMBERS = {  # others have none: of a BLEU without an interval, and with one
+    "ninth": {"finding": "holds", "cells": "a.bleu 1; b.bleu 2"},
+    "tenth": {"finding": "holds", "cells": "a.bleu 1; b.bleu 2", "low": "0.5", "high": "1.5"},
+}
 
 
 @pytest.fixture
@@ -65,17 +72,21 @@ def text(tmp_path: Path) -> str:
         | {"statement": f"the {verdict[0]}", "reading": "so"}
         | {"condition": BY.get(verdict[0], "a.bleu < b.bleu"), "why": "not measured in this run"}
         | dict(zip(keys, verdict, strict=True))
+        | NUMBERS.get(verdict[0], {})
         for verdict in VERDICTS
     ]
     verdicts = "\n".join([",".join(COLUMNS), *(",".join(line.values()) for line in lines)]) + "\n"
     (kept / "claims.dag.csv").write_text(verdicts)
-    for name in ("families/toy/claims.dag.csv", "families/toy/claims.lattice.csv"):
-        file = tmp_path / "docs/measurements" / name
+    for paper in ("dag", "lattice", "aggressive"):
+        file = tmp_path / f"docs/measurements/families/toy/claims.{paper}.csv"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(verdicts)
-    other = tmp_path / "docs/measurements/lattice/toy"
-    other.mkdir(parents=True)
-    (other / "lattice.table1.csv").write_text((kept / "dag.table1.csv").read_text())
+    for paper in ("lattice", "aggressive"):
+        other = tmp_path / f"docs/measurements/{paper}/toy"
+        other.mkdir(parents=True)
+        (other / f"{paper}.table1.csv").write_text((kept / "dag.table1.csv").read_text())
+    fewer = "".join(verdicts.splitlines(keepends=True)[:2])
+    (other / "claims.aggressive.csv").write_text(fewer)
     ((path, written),) = wanted(tmp_path).items()
     assert path == tmp_path / "docs/reproduced.md"
     return written
@@ -100,13 +111,15 @@ def test_published_numbers_alone_are_nothing(page: str) -> None:
 
 def test_claims_are_tallied_as_they_are_checked_and_in_the_tier_that_was_timed(page: str) -> None:
     said = "| claims | hold, do not hold, cannot be told |"
-    assert f"{said} [3, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
+    assert f"{said} [4, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
 
 
-def test_verdicts_of_a_run_of_all_papers_stand_where_a_paper_has_none(text: str) -> None:
+def test_verdicts_of_a_run_of_all_papers_stand_where_they_tell_more(text: str) -> None:
     lattice = text.partition(": lattice\n")[2].partition("\n## ")[0]
-    assert "](measurements/families/toy/claims.lattice.md) |" in lattice
-    assert "families" not in text.partition(": dag\n")[2]
+    assert "[4, 1, 2](measurements/families/toy/claims.lattice.md) |" in lattice  # for none
+    aggressive = text.partition(": aggressive\n")[2].partition("\n## ")[0]
+    assert "[4, 1, 2](measurements/families/toy/claims.aggressive.md) |" in aggressive  # for fewer
+    assert "families" not in text.partition(": dag\n")[2]  # for as many
 
 
 def test_artifacts_stand_in_the_order_of_the_paper_and_claims_last(page: str) -> None:

@@ -48,7 +48,8 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
     point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
-    every = {**found.get("x", {}), **y}  # of a speed and a score the device is the speed's
+    # of a speed and a score, device and decoder are the speed's, since tiers write the same
+    every = {**found.get("x", {}), **y} | {"what": found.get("x", y)["what"]}
     marks = of_both(found.get("x", y)["marks"], y["marks"])
     commits = commits_of(cell["commit"] for cell in (y, found.get("x", y)))
     every = {name: every[name] for name in POINTS.columns if name in every}
@@ -64,7 +65,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 def described(points: pd.DataFrame) -> str:
     """Return a second line for the head of a figure: split and device; † if times are marked.
 
-    Seeds are named where a point is of several.
+    Seeds are named where a point is of several; of these the first is timed.
     """
     return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
 
@@ -76,6 +77,7 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
             yield " and ".join(values)
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
     if len(seeds) > 1:
-        yield f"seeds {', '.join(seeds)}"
+        timed = f", times of seed {seeds[0]}" if (points["tier"] != "").any() else ""
+        yield f"seeds {', '.join(seeds)}{timed}"
     if points["marks"].str.contains(DISTURBED).any():
         yield f"{DISTURBED} on a busy machine"

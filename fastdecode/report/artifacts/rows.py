@@ -175,7 +175,8 @@ def clocked(tidy: pd.DataFrame, dataset: str, split: str, entry: str) -> dict[st
     fewest = min(timed["threads"], key=int)
     timed, rows = timed[timed["threads"] == fewest], rows[rows["threads"] == fewest]
     names = ("tier", "threads", "precision", "device", "commit")
-    return {**{name: only(timed, name) for name in names}, "marks": disturbance(rows)}
+    same = {name: only(timed, name) for name in names} | {"seeds": only(timed, "seed")}
+    return {**same, "marks": disturbance(rows)}
 
 
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Table 3: n-gram precision of the first and of the last tokens of long sentences."""
 
 from collections.abc import Iterator, Mapping
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import pandas as pd
@@ -39,24 +39,33 @@ def cells(evidence: Evidence) -> pd.DataFrame:
 
 def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, Any]]:
     for order in ORDERS:
-        values, entries, commits = {}, {}, []
+        metric = f"precision{order}_{end}"
+        found: dict[str, dict[str, Any]] = {}
         for name in (SINGLE, DOUBLE):
             entry = part.entries.get(name, {}).get("reference")
             rows = of_entry(here, part.split, entry) if entry else here.iloc[:0]
-            rows = rows[rows["metric"] == f"precision{order}_{end}"]
-            if not rows.empty:
-                values[name], entries[name] = 100 * fmean(rows["value"]), entry
-                same = {"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])}
-                same["part"] = f"precision{order}_{end}"
-                same["commit"] = commits_of(rows["commit"])
-                commits += rows["commit"].tolist()
-                yield {"column": f"p{order}_{name}", "value": values[name], "n": len(rows), **same}
-        if len(values) == 2:
-            difference = values[DOUBLE] - values[SINGLE]
-            same = {"split": part.split, "what": entries[DOUBLE], "over": entries[SINGLE]}
-            same["part"] = f"precision{order}_{end}"
-            same["commit"] = commits_of(commits)
-            yield {"column": f"p{order}_{DIFFERENCE}", "value": difference, **same}
+            rows = rows[rows["metric"] == metric]
+            if rows.empty:
+                continue
+            values = (100 * rows["value"]).tolist()
+            found[name] = {
+                "value": fmean(values),
+                "sd": stdev(values) if len(values) > 1 else None,
+                "n": len(values),
+                **{"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])},
+                **{"part": metric, "commit": commits_of(rows["commit"])},
+            }
+            yield {"column": f"p{order}_{name}", **found[name]}
+        if len(found) == 2:
+            single, double = found[SINGLE], found[DOUBLE]
+            yield {
+                **double,
+                "column": f"p{order}_{DIFFERENCE}",
+                "value": double["value"] - single["value"],
+                "sd": None,  # the interval of a claim says how sure it is
+                "over": single["what"],
+                "commit": commits_of([single["commit"], double["commit"]]),
+            }
 
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
@@ -74,9 +83,12 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         caption.append(f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {lines}.")
     if ours.empty:
         caption.append("Nothing of it was run here.")
+    elif ours["n"].max() > 1:
+        caption.append(f"Ours: means over up to {ours['n'].max():.0f} seeds.")
     caption += [f"Note: {note}." for note in artifact.notes]
     return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
 
 
 def _percent(cell: Mapping[str, Any]) -> str:
-    return cell["text"] or f"{cell['value']:.1f}"
+    spread = "" if pd.isna(cell["sd"]) else f" ± {cell['sd']:.1f}"
+    return cell["text"] or f"{cell['value']:.1f}{spread}"

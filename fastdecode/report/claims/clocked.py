@@ -48,26 +48,26 @@ class Clocked:
     ) -> Numbers | None:
         """Return the mean milliseconds of stages together, or their share of the whole, (R,).
 
-        `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all.
-        None is known of a GPU, where stages were timed in a repeat of their own.
+        `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all. It
+        is NaN where no line of these lengths is drawn: a few lines do not tell of others. None is
+        known of a GPU, where stages were timed in a repeat of their own.
         """
-        staged, whole = (
-            self._samples(where, entry, kind, lengths) for kind in ("stages", "samples")
-        )
+        staged, whole = (self._samples(where, entry, kind) for kind in ("stages", "samples"))
         if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
             return None
         times = staged.pivot_table("milliseconds", "line", "stage", aggfunc="sum", fill_value=0.0)
         times /= staged["repeat"].nunique()  # (N, stages)
         times[UNACCOUNTED] = whole.groupby("line")["milliseconds"].mean() - times.sum(axis=1)
-        drawn = resampled_mean(times.to_numpy(float))  # (R, stages)
+        tokens = whole.groupby("line")["tokens"].first().reindex(times.index)  # (N,)
+        shortest, longest = map(int, lengths.split(TO)) if lengths else (0, tokens.max())
+        inside = tokens.between(shortest, longest).to_numpy()
+        drawn = resampled_mean(times.to_numpy(float), inside)  # (R, stages)
         chosen = times.columns.isin(names.split(JOINT))
         time: Numbers = drawn[:, chosen].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time
 
-    def _samples(
-        self, where: tuple[str, str, str], entry: str, kind: str, lengths: str = ""
-    ) -> pd.DataFrame | None:
-        """Return the samples of one decoder and of outputs so long, None where there are none."""
+    def _samples(self, where: tuple[str, str, str], entry: str, kind: str) -> pd.DataFrame | None:
+        """Return the samples of one decoder, None where there are none."""
         if where not in self.paths:
             return None
         path = self.paths[where]
@@ -76,7 +76,4 @@ class Clocked:
             self._read[path] = pd.read_csv(path, dtype={"decoder": str})
         samples = self._read[path]
         samples = samples[samples["decoder"] == entry]
-        if lengths:
-            shortest, longest = map(int, lengths.split(TO))
-            samples = samples[samples["tokens"].between(shortest, longest)]
         return None if samples.empty else samples

@@ -134,6 +134,8 @@ class _Case:
         for artifact in check.artifacts or self.claim.artifacts:
             here = [cell for cell in self._cells(artifact) if _names(cell) & names]
             for panel in dict.fromkeys(cell.panel for cell in here):
+                if check.panel not in ("", panel):
+                    continue
                 told = True
                 look = self._looking(artifact, panel)
                 if self.artifacts[artifact].kind == "table" or any("@" in n for n in names):

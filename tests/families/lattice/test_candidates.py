@@ -12,7 +12,7 @@ from fastdecode.families.lattice.naive import NaiveTables
 from fastdecode.families.lattice.tables import build, open_tables
 from fastdecode.families.lattice.vocabulary import SPECIAL, Numbers, read_dictionary
 from fastdecode.files import read_lines
-from fastdecode.measure.recall import recall
+from fastdecode.measure.recall import recalled
 from tests.families.lattice.conftest import WORDS, Corpus, corpora
 from tests.families.lattice.large import write_corpus
 
@@ -100,9 +100,9 @@ def test_recall_never_falls_with_more_candidates(
     corpus: Corpus, source: list[int], reference: list[int]
 ) -> None:
     ids, _ = corpus.candidates().single(source, len(reference), MOST)
-    shares = [recall([ids[:, :k]], [reference]) for k in range(1, MOST + 1)]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
+    found = [recalled([ids[:, :k]], [reference])[0][0] for k in range(1, MOST + 1)]
+    assert found == sorted(found)
+    assert found[-1] == len(reference)
 
 
 def test_ties_and_filling_go_by_frequency_then_number() -> None:

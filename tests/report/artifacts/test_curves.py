@@ -67,6 +67,14 @@ def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFram
     assert set(found.loc[found["source"] == "ours", "commit"]) == {"c0ffee 1ater"}
 
 
+def test_of_several_seeds_a_figure_says_which_one_is_timed(tidy: pd.DataFrame) -> None:
+    scores = points(Evidence(ARTIFACT, tidy, PARTS))
+    assert "seeds" not in described(scores)
+    several = scores.assign(seeds="1 2 3")
+    assert described(several).endswith("seeds 1, 2, 3")
+    assert described(several.assign(tier="reference")).endswith("seeds 1, 2, 3, times of seed 1")
+
+
 def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:
     artifact = ARTIFACT.model_copy(
         update={"measured": {"y": "latency"}, "tiers": ("reference", "optimised")}

@@ -39,6 +39,9 @@ def test_tiers_are_panels_and_published_points_stand_once(tidy: pd.DataFrame) ->
     ours = found[found["source"] == "ours"]
     assert ours["panel"].tolist() == ["reference tier"] * 2 + ["optimised tier"] * 2
     assert ours["x"].tolist() == pytest.approx([1, 2, 1, 2])
+    assert ours["what"].tolist() == [
+        entry[tier] for tier in ARTIFACT.tiers for entry in ENTRIES.values()
+    ]
     published = found[found["source"] == "published"]
     assert published["x"].tolist() == [1.0, 15.6, 10.8] and set(published["panel"]) == {""}
 

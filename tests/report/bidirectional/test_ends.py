@@ -39,6 +39,7 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
     ours = cells_of_ours["value"]
     assert ours["all", "p1_single_l2r"] == pytest.approx(60)
     assert ours["all", "p1_diff"] == pytest.approx(2.5)
+    assert cells_of_ours.loc[("all", "p1_single_l2r"), "seeds"] == "1 2"
     both = cells_of_ours.loc[("all", "p1_diff"), ["what", "over", "commit"]]
     assert both.tolist() == ["big/small/beam5", "raw/base/beam5", "c0ffee"]
     assert set(cells_of_ours.loc["all", "part"]) == {"precision1_all/over30"}
@@ -48,10 +49,11 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
         "tokens": ["all", "first5"],
         "published 1-gram, single": ["59.8", "53.8"],
         "published 1-gram, difference": ["0.1", "0.0"],
-        "toy 1-gram, single": ["60.0", "25.0"],
+        "toy 1-gram, single": ["60.0 ± 14.1", "25.0"],
         "toy 1-gram, difference": ["2.5", ""],
     }
     assert "Ours: raw/base/beam5 on toy, test, lines of over 30 words." in table.caption
+    assert "Ours: means over up to 2 seeds." in table.caption
 
 
 def test_all_lines_count_on_another_corpus() -> None:

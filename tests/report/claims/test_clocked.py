@@ -56,9 +56,22 @@ def test_stages_are_means_of_the_lines_drawn(tmp_path: Path) -> None:
 
 
 def test_stages_of_outputs_of_some_lengths(tmp_path: Path) -> None:
-    found = timed(tmp_path).stages(WHERE, ENTRY, "encode", "3–9", share=False)
-    assert found == pytest.approx(TIMES["encode"][1:4][draws(3)].mean(axis=1))
-    assert timed(tmp_path).stages(WHERE, ENTRY, "encode", "30–40", share=False) is None
+    clocked = timed(tmp_path)
+    found = clocked.stages(WHERE, ENTRY, "encode", "3–9", share=False)
+    inside = (draws(LINES) >= 1) & (draws(LINES) <= 3)  # the lines of 3, 6 and 9 tokens
+    sums = np.where(inside, TIMES["encode"][draws(LINES)], 0).sum(axis=1)
+    counts = inside.sum(axis=1)
+    assert (counts == 0).any()
+    right = sums / np.where(counts, counts, np.nan)
+    assert found == pytest.approx(right, nan_ok=True)
+    nothing = clocked.stages(WHERE, ENTRY, "encode", "30–40", share=True)
+    assert nothing is not None and np.isnan(nothing).all()
+
+
+def test_one_line_of_a_length_does_not_tell_of_others(tmp_path: Path) -> None:
+    found = timed(tmp_path).stages(WHERE, ENTRY, "encode", "18–18", share=False)
+    assert found is not None
+    assert np.nanmin(found) == np.nanmax(found) and np.isnan(np.quantile(found, 0.5))
 
 
 def test_stages_of_another_repeat_than_the_whole_say_nothing(tmp_path: Path) -> None:

@@ -66,6 +66,24 @@ def test_curves_are_compared_at_every_x_that_they_share(tmp_path: Path) -> None:
     assert one.verdict == UNKNOWN and "no x at which all of" in one.findings[0].why
 
 
+def test_a_condition_may_be_on_one_panel_alone(tmp_path: Path) -> None:
+    points = [
+        {**labelled(name, f"raw/{name}/beam5", "", 1, y), "panel": panel}
+        for panel, (base, pairs) in (("real", (1.0, 2.0)), ("teacher", (2.0, 1.0)))
+        for name, y in (("base", base), ("pairs", pairs))
+    ]
+
+    def found(**more: str) -> Any:
+        check = {"rising": ["base", "pairs"], **more}
+        return judged_of({**LENGTHS, "measured": {}}, tmp_path, points, check=[check])
+
+    assert [finding.value for finding in found().findings] == [1, -1]
+    for panel, verdict in (("real", HOLDS), ("teacher", FAILS), ("other", UNKNOWN)):
+        one = found(panel=panel)
+        assert one.verdict == verdict
+        assert len(one.findings) == 1
+
+
 def test_bleu_by_length_has_the_interval_of_its_bucket(tmp_path: Path) -> None:
     points = [
         labelled(series, f"raw/{series}/d", f"{words}\n9 lines", x, y)
