@@ -152,9 +152,12 @@ def take_distilled(
 
 
 def _unknown_share(text: Path, dictionary: Dictionary) -> float:
-    words = [word for line in read_lines(text) for word in line.split()]
-    unknown: int = sum(dictionary.index(word) == dictionary.unk() for word in words)
-    return unknown / max(len(words), 1)
+    unknown = total = 0
+    for line in read_lines(text):  # of which there are millions
+        words = line.split()
+        unknown += sum(dictionary.index(word) == dictionary.unk() for word in words)
+        total += len(words)
+    return unknown / max(total, 1)
 
 
 def take_translations(

@@ -9,6 +9,8 @@ from typing import Any
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write, read_lines
 
+MEND = "name a file that a run wrote, or, if one left it damaged, delete it and run again"
+
 
 @dataclass(frozen=True)
 class Translation:
@@ -80,14 +82,14 @@ def read_translations(path: Path) -> tuple[dict[str, Any], list[str], list[Trans
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(
                 f"{path}, line {number}: not a line of a translations file "
-                f"({type(error).__name__}: {error}): delete the file and translate again"
+                f"({type(error).__name__}: {error}): {MEND}"
             ) from None
     if not header:
-        raise UserError(f"{path}: empty file: delete it and translate again")
+        raise UserError(f"{path}: empty file: {MEND}")
     if len(translations) != expected:
         raise UserError(
             f"{path}: its header counts {expected} translations but {len(translations)} follow: "
-            "delete the file and translate again"
+            f"{MEND}"
         )
     return header, sources, translations
 

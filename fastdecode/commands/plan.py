@@ -2,11 +2,11 @@
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdecode.commands.selection import DEFINITIONS, add_configfile, positive, read_run
-from fastdecode.config.base import check, read_yaml
 from fastdecode.config.checks import check_known
 from fastdecode.config.devices import Device
 from fastdecode.errors import UserError
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--folder: {arguments.folder} is no folder")
     os.chdir(arguments.folder)  # paths in the configuration are from there
     config = Configuration(values, DEFINITIONS)
-    machine = _machine(arguments.device, config.run.device)
+    machine = _machine(arguments.device, config.run.device, config.devices)
     at_once = arguments.jobs or cores()
     sizes = Sizes(config, Path("results"))
     costs = Costs(config, sizes, machine)
@@ -73,14 +73,10 @@ def run(arguments: argparse.Namespace) -> None:
     print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
 
 
-def _machine(name: str | None, device: str) -> "Machine":
+def _machine(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machine":
     """Return the machine that is stated, or this one, measured, with its kind's fixed costs."""
     from fastdecode.plan.costs import Machine
 
-    rows = {
-        key: check(Device, row, f"devices.yaml, {key}")
-        for key, row in read_yaml(DEFINITIONS / "devices.yaml").items()
-    }
     if name:
         check_known(name, rows, "--device")
         return Machine(name, rows[name])

@@ -87,13 +87,28 @@ def _keys_at(kind: Any, path: list[str]) -> set[str]:
     return set()
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads YAML, but refuses a key that stands twice, of which the first would be lost."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """Return a mapping as it is written; raise YAMLError where a key stands twice."""
+        node = super().compose_mapping_node(anchor)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        names = [(key.tag, key.value) for key in keys]
+        for place, key in enumerate(keys):
+            if names[place] in names[:place]:
+                problem = f'the key "{key.value}" stands twice'
+                raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+        return node
+
+
 def read_yaml(path: Path) -> Any:
     """Read one YAML file.
 
     Raises UserError if it is missing, not UTF-8 or not YAML, with the line.
     """
     try:
-        return yaml.safe_load("\n".join(read_lines(path)))
+        return yaml.load("\n".join(read_lines(path)), _Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""

@@ -24,6 +24,7 @@ FOLDERS = {
     *("shards", "tools"),
 }
 KINDS = ("corpora", "datasets", "papers", "runs", "systems")  # folders of definitions
+TABLES = ("devices", "downloads", "presets")  # files in them
 
 
 def check_all(config: "Configuration", where: str) -> None:
@@ -219,7 +220,12 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
 
 
 def check_folders(definitions: Path) -> None:
-    """Raise UserError if a folder in there is misspelt, so that nobody would read it."""
+    """Raise UserError if a folder or a file in there is misspelt, so that nobody would read it."""
+    for file in sorted([*definitions.glob("*.yml"), *definitions.glob("*/*.yml")]):
+        raise UserError(f"{file}: nothing is read from there: call it {file.stem}.yaml")
+    for file in sorted(definitions.glob("*.yaml")):
+        if file.stem not in TABLES and get_close_matches(file.stem, TABLES):
+            raise UserError(f"{file}: nothing is read from there{nearest(file.stem, TABLES)}")
     for folder in sorted({path.parent.name for path in definitions.glob("*/*.yaml")}):
         if folder not in KINDS and get_close_matches(folder, KINDS):
             place = definitions / folder

@@ -190,6 +190,8 @@ class Corpus(Row):
             raise ValueError("give either splits or generate")
         if bool(self.generate) != bool(self.seed):
             raise ValueError("generate and seed go together")
+        if self.generate and (self.source, self.target) != ("en", "de"):
+            raise ValueError("what is generated is English and German: source en, target de")
         for split in self.holdout:
             if self.split_names.count(split) > 1:
                 raise ValueError(f"the split {split} is both held out and given")

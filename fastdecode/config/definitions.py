@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.checks import FOLDERS
 from fastdecode.config.corpora import Download
+from fastdecode.config.devices import Device
 from fastdecode.config.rows import RAW, UNTRAINED, DecoderRow, Ensemble, Family, Preset, System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, system_row
@@ -89,6 +90,12 @@ class Definitions:
                     key: check(row_class, row, f"systems/{name}: decoders.{key}")
                     for key, row in family.decoders.items()
                 }
+
+    @cached_property
+    def devices(self) -> dict[str, Device]:
+        """Machines that a run may be estimated for."""
+        table = self._table("devices.yaml")
+        return {key: check(Device, row, f"devices.yaml, {key}") for key, row in table.items()}
 
     @cached_property
     def downloads(self) -> dict[str, Download]:

@@ -70,6 +70,14 @@ def _joined(tokens: Iterable[str], lowercase: bool) -> str:
     return line.lower() if lowercase else line
 
 
+def _spaced(line: str) -> str:
+    """Make one space of every run of white space, as in a corpus: no-break spaces among it.
+
+    Punctuation is so normalised alike in what a model learns and in what it is given to translate.
+    """
+    return " ".join(without_controls(line).split())
+
+
 class _Spaces:
     def __init__(self, lowercase: bool):
         self._lowercase = lowercase
@@ -89,8 +97,7 @@ class _Moses:
         self._lowercase = lowercase
 
     def tokenise(self, line: str) -> str:
-        # No-break spaces stay until here: the normaliser knows them (10 000, « »).
-        line = self._normaliser.normalize(without_controls(line))
+        line = self._normaliser.normalize(_spaced(line))
         tokens = self._tokeniser.tokenize(line, aggressive_dash_splits=True, escape=False)
         return _joined(tokens, self._lowercase)
 
@@ -104,7 +111,7 @@ class _Segmented:
         self._lowercase = lowercase
 
     def tokenise(self, line: str) -> str:
-        return _joined(self._segment(without_controls(line)), self._lowercase)
+        return _joined(self._segment(_spaced(line)), self._lowercase)
 
     def detokenise(self, line: str) -> str:
         return LOOSE_SPACE.sub("", line)

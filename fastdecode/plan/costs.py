@@ -34,6 +34,7 @@ FILE_BYTES = 50_000  # of a table, a figure, a document
 MODEL = re.compile(r"results/([^/]+)/([^/]+)/([^/]+)/seed(\d+)/(.+)")
 SHARD = re.compile(r"results/([^/]+)/([^/]+)/shards/\d+of(\d+)\.gz")
 TIMING = re.compile(r"results/report/[^/]+/latency/(.+)\.(\w+)\.(S1|Smax)\.threads\w+\.")
+ENDS = re.compile(r"\.(jsonl\.gz|statistic\.json|quality\.json)$")  # behind a name with dots
 TEXT = re.compile(r"results/(?:corpora/)?([^/]+)/(?:bpe/|raw/|[^/]+/align/|[^/]+/bin)?([^./]*)")
 
 
@@ -55,7 +56,7 @@ class Cost:
     """What a job takes."""
 
     seconds: float
-    gpu: bool = False
+    gpus: int = 0
     kept: float = 0.0  # bytes of its results
     scratch: float = 0.0  # bytes on top, until it ends
 
@@ -66,7 +67,7 @@ class Costs:
     def __init__(self, config: Configuration, sizes: Sizes, machine: Machine):
         """Count with the text of `sizes` and the speed of `machine`."""
         self._config, self._sizes, self._machine = config, sizes, machine
-        self._gpu = config.run.device == "cuda"
+        self._gpu = int(config.run.device == "cuda")
         self._rules: dict[str, Callable[[Job], Cost]] = {
             "train_system": self._training,
             "distill_shard": self._distilling,
@@ -107,7 +108,9 @@ class Costs:
         size = self._sizes.of(model.dataset, "train")
         tokens = size.lines * size.pieces
         batch = settings.batch_tokens * settings.accumulate
-        updates = tokens * (settings.max_epochs or 1e9) / (0.9 * batch)  # batches are not full
+        gpus = settings.gpus if self._gpu else 0
+        # batches are not full, and every GPU has one
+        updates = tokens * (settings.max_epochs or 1e9) / (0.9 * batch * max(gpus, 1))
         updates = min(updates, settings.max_updates or updates)
         encoder, decoder, words = self.weights(model.dataset, model.system)
         operations = 6 * 0.9 * batch * (encoder + row.slots * (decoder + words))
@@ -117,8 +120,8 @@ class Costs:
         update += layers * self._machine.device.overhead * settings.accumulate
         weights = encoder + decoder + words
         return Cost(
-            2 * IMPORT + updates * update / max(settings.gpus if self._gpu else 1, 1),
-            self._gpu,
+            2 * IMPORT + updates * update,
+            gpus,
             weights * WEIGHT_BYTES + FILE_BYTES,
             weights * (3 * TRAINED_BYTES + settings.average * WEIGHT_BYTES),
         )
@@ -181,7 +184,7 @@ class Costs:
         dataset, _, split = place.rpartition(".")
         latency = self._config.run.latency
         once = self._timed(dataset, split, tier, scenario)
-        warm = 1 + latency.warmup / self._lines(dataset, split, scenario)
+        warm = 1 + latency.warmup / max(1, self._lines(dataset, split, scenario))
         return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
 
     def _memory(self, job: Job) -> Cost:
@@ -201,7 +204,7 @@ class Costs:
 
     def _comparing(self, job: Job) -> Cost:
         files = sum(path.endswith(".jsonl.gz") for path in job.inputs)
-        return Cost(LIGHT + 2.0 * files, False, FILE_BYTES)
+        return Cost(LIGHT + 2.0 * files, 0, FILE_BYTES)
 
     def _merging(self, job: Job) -> Cost:
         dataset = job.outputs[0].split("/")[1]
@@ -210,19 +213,19 @@ class Costs:
         slower = max(1.0, (lines / 1e5) ** 0.5)  # words grow with the root of the text
         sides = 1 if row.bpe.joint else 2
         seconds = LIGHT + lines / 20_000 + sides * row.bpe.merges / MERGES_A_SECOND * slower
-        return Cost(seconds, False, FILE_BYTES)
+        return Cost(seconds, 0, FILE_BYTES)
 
     def _text(self, job: Job) -> Cost:
         """Return the cost of a job by its lines, if it goes over any, else of a small one."""
         speed = next((v for k, v in LINES_A_SECOND.items() if job.rule.startswith(k)), None)
         dataset, split = self._dataset(job)
         if speed is None or dataset is None:
-            return Cost(LIGHT, False, FILE_BYTES * len(job.outputs))
+            return Cost(LIGHT, 0, FILE_BYTES * len(job.outputs))
         size = self._sizes.of(dataset, split)
         lines = size.lines
         kept = lines * size.pieces * BINARY_BYTES * 2 if "binarise" in job.rule else 0.0
         kept = kept or lines * TEXT_BYTES * len(job.outputs)
-        return Cost(LIGHT + lines / speed, False, kept)
+        return Cost(LIGHT + lines / speed, 0, kept)
 
     def _dataset(self, job: Job) -> tuple[str | None, str]:
         """Return the dataset whose text a job goes over, and the split: by its first output."""
@@ -248,5 +251,5 @@ def _file(job: Job) -> tuple[str, str]:
     """Return the split and the decoder or statistic in the name of a job's output."""
     found = MODEL.match(job.outputs[0])
     assert found, job
-    split, name = found[5].split(".")[:2]
-    return split, name
+    split, _, rest = found[5].partition(".")
+    return split, ENDS.sub("", rest)

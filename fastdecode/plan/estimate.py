@@ -17,7 +17,7 @@ class Line:
     jobs: int
     done: int
     seconds: float  # of the jobs that are left
-    gpu: bool
+    gpus: int  # of a job, at most
     taken: float  # seconds of the finished jobs that have a record of them
     estimated: float  # seconds that these jobs were estimated to take
 
@@ -27,8 +27,8 @@ class Estimate:
     """What is left of a run; bytes are of the whole run."""
 
     lines: list[Line]
-    cpu_seconds: float
-    gpu_seconds: float
+    cpu_seconds: float  # of jobs without a GPU
+    gpu_seconds: float  # as many a second as a job has GPUs
     chain_seconds: float
     chain: list[str]
     kept: float  # bytes in the end
@@ -57,7 +57,7 @@ def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
             len(jobs),
             sum(job.done for job in jobs),
             sum(left[job] for job in jobs),
-            any(costs[job].gpu for job in jobs),
+            max(costs[job].gpus for job in jobs),
             sum(job.taken or 0.0 for job in jobs),
             sum(costs[job].seconds for job in jobs if job.taken),
         )
@@ -70,8 +70,8 @@ def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
     shards = sum(cost.scratch for job, cost in costs.items() if job.rule == "distill_shard")
     return Estimate(
         sorted(lines, key=lambda line: (-line.seconds, line.rule)),
-        sum(line.seconds for line in lines if not line.gpu),
-        sum(line.seconds for line in lines if line.gpu),
+        sum(seconds for job, seconds in left.items() if not costs[job].gpus),
+        sum(seconds * costs[job].gpus for job, seconds in left.items()),
         chain_seconds,
         [job.rule for job in chain if left[job]],
         kept,
@@ -85,11 +85,11 @@ def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> 
     rows = [f"{'rule':{width}}  jobs  done  hours left  done in  estimated"]
     rows += [
         f"{line.rule:{width}} {line.jobs:5d} {line.done:5d}  {line.seconds / HOUR:10.2f}"
-        f"{_beside(line)}{'  GPU' if line.gpu else ''}"
+        f"{_beside(line)}{_on(line.gpus)}"
         for line in found.lines
     ]
     on_gpu = f"{found.gpu_seconds / HOUR:,.1f} GPU hours, " if found.gpu_seconds else ""
-    total = (found.cpu_seconds + found.gpu_seconds) / at_once
+    total = sum(line.seconds for line in found.lines) / at_once
     return "\n".join(
         [
             *rows,
@@ -106,6 +106,10 @@ def printed(found: Estimate, machine: str, assumed: list[str], at_once: int) -> 
             *(f"assumed       {what}" for what in assumed),
         ]
     )
+
+
+def _on(gpus: int) -> str:
+    return f"  {gpus} GPUs" if gpus > 1 else "  GPU" * gpus
 
 
 def _checked(found: Estimate) -> list[str]:

@@ -51,8 +51,8 @@ def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores:
             workflow._build_dag()
             return [_read(job, workflow) for job in workflow.dag.jobs if job.output]
     except (RuleException, WorkflowError) as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise UserError(f"snakemake cannot plan this run: {reason[-1].strip()}") from None
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(f"snakemake cannot plan this run: {reason}") from None
 
 
 def _read(job: Any, workflow: Any) -> Job:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fastdecode.config.corpora import Corpus
 from fastdecode.config.read import Configuration
+from fastdecode.corpus.tokenise import SEGMENTED
 from fastdecode.files import count_lines, read_json, read_lines
 
 PIECES_A_WORD = 1.2  # BPE
@@ -84,6 +85,9 @@ def _counted(corpus: Corpus, split: str) -> Size | None:
     if not all(path.is_file() for path in paths):
         return None
     lines = sum(count_lines(path) for piece in pieces for path in piece.paths[:1])
-    sample = [line for path in paths for line in islice(read_lines(path), SAMPLE)]
-    words = sum(len(line.split()) for line in sample) / max(len(sample), 1)
+    languages = (corpus.source, corpus.target)
+    sides = [side for piece in pieces for side in zip(languages, piece.paths, strict=True)]
+    spaced = [path for language, path in sides if language not in SEGMENTED]
+    sample = [line for path in spaced for line in islice(read_lines(path), SAMPLE)]
+    words = sum(len(line.split()) for line in sample) / len(sample) if sample else corpus.words
     return Size(lines, words * PIECES_A_WORD + 1, False)

@@ -5,11 +5,15 @@ import argparse
 import pytest
 
 from fastdecode.commands.plan import _machine, add_arguments, run
+from fastdecode.commands.selection import DEFINITIONS
+from fastdecode.config.definitions import Definitions
 from fastdecode.errors import UserError
+
+DEVICES = Definitions([DEFINITIONS]).devices
 
 
 def test_a_stated_device_is_a_row() -> None:
-    a100, h100 = _machine("a100", "cuda"), _machine("h100", "cuda")
+    a100, h100 = (_machine(name, "cuda", DEVICES) for name in ("a100", "h100"))
     assert a100.name == "a100"
     assert a100.throughput < h100.throughput
 
@@ -27,13 +31,13 @@ def test_a_folder_that_is_not_there() -> None:
 
 def test_an_unknown_device() -> None:
     with pytest.raises(UserError, match=r'--device: there is no "h10".*h100'):
-        _machine("h10", "cuda")
+        _machine("h10", "cuda", DEVICES)
 
 
 def test_a_run_for_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(UserError, match=r"there is none here: say which with --device"):
-        _machine(None, "cuda")
+        _machine(None, "cuda", DEVICES)
 
 
 def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +46,6 @@ def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         "fastdecode.measure.machine.measure_machine",
         lambda device, threads: {"throughput": {"fp32": found}},
     )
-    machine = _machine(None, "cpu")
+    machine = _machine(None, "cpu", DEVICES)
     assert machine.throughput == 25e9
     assert "25 GFLOP/s" in machine.name

@@ -166,6 +166,21 @@ def test_what_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
     assert ", line 2: invalid UTF-8" in yaml_fault(path, b"a: 1\nb: \xfc\n")
 
 
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    assert yaml_fault(path, b"a: {x: 1}\nb: 2\na: {y: 2}\n") == (
+        ', line 3: not valid YAML: the key "a" stands twice'
+    )
+    assert 'the key "x" stands twice' in yaml_fault(path, b"a:\n  - {x: 1, y: 2, x: 3}\n")
+
+
+def test_what_is_merged_into_a_mapping_may_stand_in_it_again(tmp_path: Path) -> None:
+    text = "a: &a {x: 1, y: 1}\nb: {c: [&c {<<: *a, x: 2}]}\nd: {<<: *c, x: 3}\n"
+    (tmp_path / "x.yaml").write_text(text)
+    found = read_yaml(tmp_path / "x.yaml")
+    assert found["b"] == {"c": [{"x": 2, "y": 1}]} and found["d"] == {"x": 3, "y": 1}
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"{tmp_path}/x.yaml: no such file"):
         read_yaml(tmp_path / "x.yaml")

@@ -129,6 +129,7 @@ def test_the_defaults_and_split_names() -> None:
         ({"splits": {}}, "either splits or generate"),
         ({"splits": {}, "generate": "toy"}, "generate and seed"),
         ({"seed": 1}, "generate and seed"),
+        ({"splits": {}, "generate": "toy", "seed": 1}, "source en, target de"),
         ({"splits": {"train": [PIECE]}}, "no split valid"),
         ({"references": {"test": "more.gz"}}, "no split test"),
         ({"splits": {"valid": [PIECE]}}, "no split train"),

@@ -62,6 +62,30 @@ def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) 
     assert message.endswith('own/system: nothing is read from there; did you mean "systems"?')
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("preset.yaml", 'own/preset.yaml: nothing is read from there; did you mean "presets"?'),
+        ("systems/left.yml", "left.yml: nothing is read from there: call it left.yaml"),
+    ],
+)
+def test_a_misspelt_file_of_ones_own_is_refused(
+    folder: Path, tmp_path: Path, file: str, said: str
+) -> None:
+    write(tmp_path / "own", {file: {}, "run.yaml": {}})  # the run itself may lie there
+    assert fault(folder, definitions=str(tmp_path / "own")).endswith(said)
+
+
+def test_devices_of_ones_own_are_added(folder: Path, tmp_path: Path) -> None:
+    write(folder, {"devices.yaml": {"cpu": {"throughput": 1, "overhead": 0.1, "step": 0.2}}})
+    write(
+        tmp_path / "own",
+        {"devices.yaml": {"mine": {"throughput": 2, "overhead": 0.1, "step": 0.2}}},
+    )
+    devices = read(folder, definitions=str(tmp_path / "own")).devices
+    assert {name: device.throughput for name, device in devices.items()} == {"cpu": 1, "mine": 2}
+
+
 def test_one_artifact_of_a_paper(folder: Path) -> None:
     table = {"title": "a table", "kind": "table", "function": "artifacts.rows"}
     paper = {"title": "P", "authors": ["A"], "year": 2000}

@@ -57,6 +57,13 @@ def test_moses_conventions() -> None:
     )
 
 
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u3000", " \u2009"])
+def test_any_space_is_a_space_as_in_a_corpus(space: str) -> None:
+    for language in ("en", "de", "fr"):
+        plain = tokeniser(language).tokenise("« 10 000 » ?")
+        assert tokeniser(language).tokenise(f"«{space}10{space}000{space}»{space}?") == plain
+
+
 def test_nothing_is_escaped_or_unescaped() -> None:
     assert tokeniser("en").tokenise("a & b [c] <d>") == "a & b [ c ] < d >"
     assert tokeniser("en").detokenise("&amp;") == "&amp;"

@@ -10,7 +10,7 @@ from fastdecode.config.read import Configuration
 from fastdecode.plan.costs import IMPORT, Cost, Costs, Machine
 from fastdecode.plan.estimate import estimate, printed
 from fastdecode.plan.jobs import Job
-from fastdecode.plan.sizes import Sizes
+from fastdecode.plan.sizes import Size, Sizes
 
 CONFIG = Path(__file__).parents[2] / "config"
 MACHINE = Machine("test", Device(throughput=50, overhead=0.0075, step=0.001))
@@ -50,8 +50,35 @@ def test_updates_and_epochs_end_a_training(tmp_path: Path) -> None:
     assert many.seconds == pytest.approx(2 * few.seconds, rel=0.05)
     paper = costs("aggressive", tmp_path)
     one = paper.of(training("wmt14.en-de.aggressive/raw/transformer-big"))
-    assert one.gpu and one.seconds > 3600
+    assert one.gpus == 1 and one.seconds > 3600
     assert one.kept > 4 * 150e6  # a big Transformer
+
+
+def test_more_gpus_take_larger_batches(tmp_path: Path) -> None:
+    def of(run: str, entry: str, **settings: int) -> Cost:
+        return costs(run, tmp_path, training=settings, device="cuda").of(training(entry))
+
+    paper = ("aggressive", "wmt14.en-de.aggressive/raw/transformer-big")
+    one, four = (of(*paper, gpus=gpus) for gpus in (1, 4))
+    assert (one.seconds, one.gpus, four.gpus) == (four.seconds, 1, 4)  # as many updates
+    epochs = ("multi30k", "multi30k.de-en/raw/transformer-big")
+    one, four = (of(*epochs, gpus=gpus) for gpus in (1, 4))
+    assert four.seconds - 2 * IMPORT == pytest.approx((one.seconds - 2 * IMPORT) / 4)
+    jobs = {Job("train_system", (name,), (), False): four for name in "ab"}
+    found = estimate(jobs, 2)
+    assert found.gpu_seconds == pytest.approx(8 * four.seconds)
+    assert "4 GPUs" in printed(found, "test", [], 2)
+
+
+def test_names_of_decoders_may_have_dots(tmp_path: Path) -> None:
+    rows = tmp_path / "own/systems"
+    rows.mkdir(parents=True)
+    (rows / "autoregressive.yaml").write_text("decoders: {beam5-0.5: {beam: 5, lenpen: 0.5}}")
+    plan = costs("multi30k", tmp_path, definitions=str(tmp_path / "own"))
+    folder = "results/multi30k.de-en/raw/transformer-big/seed1"
+    files = (f"{folder}/valid.{name}.jsonl.gz" for name in ("beam5", "beam5-0.5"))
+    beam, dotted = (plan.of(Job("translate_split", (file,), (), False)) for file in files)
+    assert beam.seconds == dotted.seconds > IMPORT
 
 
 def test_distilling_is_shared_by_its_parts(tmp_path: Path) -> None:
@@ -103,11 +130,18 @@ def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
     assert few < more == most
 
 
+def test_an_empty_test_set_takes_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = costs("toy-lattice", tmp_path)
+    monkeypatch.setattr(plan._sizes, "of", lambda *_: Size(0, 0.0, known=True))
+    timing = "results/report/r/latency/toy.long.test.reference.S1.threads1.json"
+    assert plan.of(Job("measure_latency", (timing,), (), False)).seconds == IMPORT
+
+
 def test_what_is_done_costs_space_but_no_time() -> None:
     done = Job("train_system", ("a",), (), True, taken=7200.0)
     left = [Job("translate_split", (name,), ("a",), False) for name in "bc"]
     found = estimate(
-        {done: Cost(3600.0, True, 1e9, 2e9)} | dict.fromkeys(left, Cost(1800.0, False, 1e9, 0.0)), 2
+        {done: Cost(3600.0, 1, 1e9, 2e9)} | dict.fromkeys(left, Cost(1800.0, 0, 1e9, 0.0)), 2
     )
     assert (found.jobs, found.done) == (3, 1)
     assert (found.cpu_seconds, found.gpu_seconds) == (3600.0, 0.0)
@@ -170,6 +204,11 @@ def test_own_files_are_counted_before_they_are_prepared(
     assert sizes.of("own", "train").pieces == pytest.approx(3 * 1.2 + 1)
     assert sizes.of("own", "test").lines == 1_000  # not there
     assert sizes.assumed() == ["own: 30 training lines of 5 pieces; its corpus is not prepared yet"]
+    chinese = (own / "corpora/own.yaml").read_text().replace("target: de", "target: zh\nwords: 30")
+    (own / "corpora/own.yaml").write_text(chinese)  # which writes no spaces
+    (tmp_path / "train.de").write_text("三个词\n" * 30)
+    sizes = costs("multi30k", tmp_path, definitions=str(own), datasets=["own"], mirror=None)._sizes
+    assert sizes.of("own", "train").pieces == pytest.approx(3 * 1.2 + 1)
     (tmp_path / "train.de").unlink()
     sizes = costs("multi30k", tmp_path, definitions=str(own), datasets=["own"], mirror=None)._sizes
     assert "give its corpus `pairs:`" in sizes.assumed()[0]

@@ -61,6 +61,8 @@ def test_an_ensemble_has_taken_no_time_of_its_own(tmp_path: Path) -> None:
 
 
 def test_snakemake_cannot_plan(tmp_path: Path) -> None:
-    (tmp_path / "Snakefile").write_text('rule all:\n    input: "nobody makes this"\n')
-    with pytest.raises(UserError, match=r"snakemake cannot plan this run: .*nobody makes this"):
+    names = ("nobody makes this", "nor that")
+    (tmp_path / "Snakefile").write_text(f"rule all:\n    input: {names}\n")
+    with pytest.raises(UserError, match="plan this run: Missing input files") as error:
         list_jobs(tmp_path / "Snakefile", [], tmp_path, 1)
+    assert all(name in str(error.value) for name in names) and "\n" not in str(error.value)

@@ -4,14 +4,15 @@ from pathlib import Path
 
 from fastdecode.config.rows import RAW
 from fastdecode.corpus.links import alignment_error, parse_links, project_to_words
+from fastdecode.corpus.toy.write import read_links
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines, write_json
 from fastdecode.provenance import provenance
 
 files = snakemake.input
 with clear_errors():
-    gold = list(read_lines(Path(files.gold)))
-    true = [parse_links(gold[int(number)]) for number in read_lines(Path(files.kept))]
+    gold = list(read_links(Path(files.gold)))
+    true = [gold[int(number)] for number in read_lines(Path(files.kept))]
     pairs = list(zip(read_lines(Path(files.source)), read_lines(Path(files.target)), strict=True))
     errors = {}
     for path in map(Path, files.links):
