@@ -21,6 +21,11 @@ class Row(BaseModel):
 RowT = TypeVar("RowT", bound=BaseModel)
 
 
+def default(row: BaseModel, key: str) -> Any:
+    """Return what a key of a row is where nothing is said."""
+    return type(row).model_fields[key].default
+
+
 def each_once(key: str, chosen: Sequence[object]) -> None:
     """Raise ValueError on what stands twice in the list of a key."""
     for name in chosen:

@@ -48,7 +48,9 @@ class Training(Row):
     attention_dropout: Fraction = Field(0.0, description="dropout on attention weights")
     label_smoothing: Fraction = Field(0.1, description="label smoothing")
     precision: Literal["fp32", "fp16", "bf16"] = Field(
-        "fp32", description="arithmetic of training; fp16 and bf16 need a GPU"
+        "fp32",
+        description="arithmetic of training; fp16 and bf16 need a GPU, and one that was ended and "
+        "goes on rounds its weights once more, since fairseq keeps no others",
     )
     threads: PositiveInt = Field(
         1, description="CPU threads of one training; part of its result, unlike --cores"

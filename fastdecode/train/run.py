@@ -30,6 +30,7 @@ from fastdecode.train.worker import die_with_parent
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
 UNTOLD = {"average", "gpus", "patience", "select", "threads"}  # settings that are not fairseq's
 PROVENANCE = "provenance.json"  # there too: of the process that trained last
+SKIPPED = "attempting to recover from OOM"  # fairseq, of a batch that it leaves out
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
@@ -203,6 +204,8 @@ def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> 
         for line in _follow(log, start, process):
             tail.append(line.rstrip())
             progress.read(line)
+            if SKIPPED in line:
+                raise _out_of_memory(job, "on a batch, which fairseq would leave out from now on")
             if "Saved checkpoint" in line:
                 candidates.collect()
                 if candidates.out_of_patience:
@@ -261,11 +264,15 @@ def _explain(job: Job, work: Path, status: int, text: str) -> None:
             "training goes on from its last checkpoint"
         )
     if "out of memory" in text.lower() or status == -signal.SIGKILL:
-        raise UserError(
-            f"{job.label}: fairseq-train was killed or ran out of memory (status {status}): lower "
-            "batch_tokens (and raise accumulate by as much), then run again"
-        )
+        raise _out_of_memory(job, f"or was killed (status {status})")
     raise UserError(f"{job.label}: fairseq-train failed (status {status}); it ended with\n{text}")
+
+
+def _out_of_memory(job: Job, how: str) -> UserError:
+    return UserError(
+        f"{job.label}: fairseq-train ran out of memory {how}: lower batch_tokens (and raise "
+        "accumulate by as much), then run again"
+    )
 
 
 class Progress:

@@ -14,7 +14,7 @@ from fairseq.data import Dictionary
 from fairseq.logging import metrics
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationConfig, TranslationTask
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass
@@ -83,7 +83,9 @@ class DecodesItself:
         if self._decoder is None:
             device = next(models[0].parameters()).device.type
             assets = Path(self.cfg.assets) if self.cfg.assets else None
-            system = System(models, self.src_dict, self.tgt_dict, device, assets=assets)
+            system = System(
+                [*map(_bare, models)], self.src_dict, self.tgt_dict, device, assets=assets
+            )
             self._decoder = system.decoder(self.cfg.family, generator, " ".join)
         special = {self.src_dict.pad(), self.src_dict.bos(), self.src_dict.eos()}
         sources = [
@@ -94,6 +96,13 @@ class DecodesItself:
             translations = self._decoder(sources)
         rows = [[*map(self.tgt_dict.index, t.tokens), self.tgt_dict.eos()] for t in translations]
         return [[{"tokens": torch.tensor(row)}] for row in rows]
+
+
+def _bare(model: Any) -> Any:
+    """Return the model itself, which fairseq wraps where several GPUs train it."""
+    while isinstance(getattr(model, "module", None), nn.Module):
+        model = model.module
+    return model
 
 
 def _bleu(meters: Any) -> float:

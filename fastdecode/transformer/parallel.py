@@ -61,6 +61,8 @@ class TwoWayDecoder:
         scores, words = [], []
         for rows in states.split(ROWS):
             logits = self._project(rows)
+            # of sure words the scores differ by less than half precision tells
+            logits = logits.to(torch.promote_types(logits.dtype, torch.float))
             logits[:, banned] = float("-inf")
             best, word = highest(logits)
             scores.append(best - logits.logsumexp(-1))

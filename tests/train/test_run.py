@@ -159,7 +159,12 @@ def test_a_failing_training_says_its_last_words(tiny_job: MakeJob, tmp_path: Pat
         ("print('write: No space left on device'); sys.exit(1)", "the disk is full"),
         ("print('OSError: [Errno 122] Disk quota exceeded'); sys.exit(1)", "the disk is full"),
         ("print('RuntimeError: CUDA out of memory.'); sys.exit(1)", "status 1.*batch_tokens"),
-        ("os.kill(os.getpid(), 9)", "killed or ran out of memory.*status -9.*batch_tokens"),
+        ("os.kill(os.getpid(), 9)", "out of memory or was killed.*status -9.*batch_tokens"),
+        (
+            "print('attempting to recover from OOM in forward/backward pass', flush=True)\n"
+            "time.sleep(60)",
+            "out of memory on a batch, which fairseq would leave out.*batch_tokens",
+        ),
         ("[print(i) for i in range(99)]; sys.exit(3)", r"status 3\); it ended with\n84\n85\n"),
     ],
 )

@@ -5,10 +5,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from fairseq.distributed import ModuleProxyWrapper
 from fairseq.tasks import TASK_REGISTRY
+from torch import nn
 
 import fastdecode.plugin  # noqa: F401 - registers the tasks
-from fastdecode.train.task import DecodesItself
+from fastdecode.train.task import DecodesItself, _bare
 
 TASKS = {name: kind for name, kind in TASK_REGISTRY.items() if name.startswith("fastdecode")}
 
@@ -32,3 +34,9 @@ def test_the_model_is_told_before_every_update_which_it_is(
     for update in (0, 1, 8):
         log = task.train_step({"id": None}, model, criterion, Mock(), update)[2]
         assert log["updates"][-1] == update
+
+
+def test_a_model_is_decoded_without_what_fairseq_wraps_around_it() -> None:
+    model = nn.Linear(1, 1)
+    wrapped = ModuleProxyWrapper(nn.DataParallel(model))  # as on several GPUs
+    assert _bare(wrapped) is _bare(model) is model

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -71,3 +72,14 @@ def test_the_likeliest_words(model: Any) -> None:
     assert torch.allclose(scores, best.values.repeat(50), atol=1e-12)
     nothing = decoder.likeliest(states[:0].flatten(0, 1))
     assert [len(part) for part in nothing] == [0, 0]
+
+
+def test_sure_words_are_ranked_in_single_precision(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder, states = ours(model, SOURCE[:2], SLOTS[:2])
+    logits = 12 * torch.eye(20).bfloat16() + torch.rand(20, 20).bfloat16()
+    monkeypatch.setattr(decoder, "_project", lambda rows: logits.clone())
+    scores, words = decoder.likeliest(states.flatten(0, 1)[:1])
+    assert torch.allclose(scores, logits.float().log_softmax(-1).max(-1).values, atol=1e-6)
+    assert len(scores.unique()) > 15 and words.tolist() == list(range(20))

@@ -37,17 +37,19 @@ class DrafterCriterion(SeededCriterion):
         update = model.num_updates if model.training else 0
         blocks, targets = self.blocks(sample, model.decoder.block, update)
         net_input = {key: sample["net_input"][key] for key in ("src_tokens", "src_lengths")}
-        if not model.training:
-            return self._loss(model(**net_input, blocks=blocks), targets, sample, reduce)
-        with dropout_of(sample["id"], self.seed, update), torch.no_grad():
-            guesses = model(**net_input, blocks=blocks).argmax(-1)  # (B, k)
         hidden = targets != self.padding_idx
-        wrong = ((guesses != targets) & hidden).sum(1)
+        if not model.training:
+            logits = model(**net_input, blocks=blocks, wanted=hidden)
+            return self._loss(logits, targets[hidden], sample, reduce)
+        with dropout_of(sample["id"], self.seed, update), torch.no_grad():
+            guesses = model(**net_input, blocks=blocks, wanted=hidden).argmax(-1)  # (N)
+        wrong = hidden.masked_scatter(hidden, guesses != targets[hidden]).sum(1)
         counts = to_reveal(wrong, self.task.glancing_ratio(update))
         shown = reveal(counts, hidden, sample["id"], self.seed, update)
+        learned = hidden & ~shown
         with dropout_of(sample["id"], self.seed, update):
-            logits = model(**net_input, blocks=blocks.show(targets, shown))
-        return self._loss(logits, targets.masked_fill(shown, self.padding_idx), sample, reduce)
+            logits = model(**net_input, blocks=blocks.show(targets, shown), wanted=learned)
+        return self._loss(logits, targets[learned], sample, reduce)
 
     def blocks(self, sample: dict[str, Any], k: int, update: int) -> tuple[Blocks, Tensor]:
         """Return slots after prefixes drawn for a batch, and what belongs there (B, k)."""
@@ -65,8 +67,7 @@ class DrafterCriterion(SeededCriterion):
 
     def _loss(self, logits: Tensor, targets: Tensor, sample: dict[str, Any], reduce: bool) -> Any:
         loss, nll_loss = smoothed(self, logits, targets, reduce)
-        size = int((targets != self.padding_idx).sum())
-        return loss, size, log_of(loss, nll_loss, size, targets, sample)
+        return loss, len(targets), log_of(loss, nll_loss, len(targets), sample)
 
 
 @register_criterion(BLOCKWISE, dataclass=LabelSmoothedCrossEntropyCriterionConfig)
@@ -86,7 +87,7 @@ class BlockwiseCriterion(LabelSmoothedCrossEntropyCriterion):  # type: ignore[mi
             end = targets.new_full((len(targets), 1), self.padding_idx)
             targets = torch.cat([targets[:, 1:], end], dim=1)
         mean = torch.stack([loss for loss, _ in losses]).mean(0)
-        return mean, size, log_of(mean, losses[0][1], size, sample["target"], sample)
+        return mean, size, log_of(mean, losses[0][1], size, sample)
 
 
 def smoothed(criterion: Any, logits: Tensor, targets: Tensor, reduce: bool) -> tuple[Any, Any]:
@@ -98,14 +99,12 @@ def smoothed(criterion: Any, logits: Tensor, targets: Tensor, reduce: bool) -> t
     return loss, plain
 
 
-def log_of(
-    loss: Tensor, plain: Tensor, size: int, targets: Tensor, sample: dict[str, Any]
-) -> dict[str, Any]:
+def log_of(loss: Tensor, plain: Tensor, size: int, sample: dict[str, Any]) -> dict[str, Any]:
     """Return what fairseq logs of a batch."""
     return {
         "loss": loss.data,
         "nll_loss": plain.data,
         "ntokens": sample["ntokens"],
-        "nsentences": len(targets),
+        "nsentences": len(sample["target"]),
         "sample_size": size,
     }

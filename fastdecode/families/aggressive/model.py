@@ -56,10 +56,16 @@ class DrafterModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         """Return the decoder."""
         return BlockDecoder(args, tgt_dict, embed_tokens)
 
-    def forward(self, src_tokens: Tensor, src_lengths: Tensor, blocks: Blocks) -> Tensor:
-        """Return logits (B, k, V) of the slots."""
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        blocks: Blocks,
+        wanted: Tensor | None = None,
+    ) -> Tensor:
+        """Return logits (B, k, V) of the slots, or (N, V) of those that are `wanted`, (B, k)."""
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
-        logits: Tensor = self.decoder(blocks, encoded, self.placed(src_tokens, encoded))
+        logits: Tensor = self.decoder(blocks, encoded, self.placed(src_tokens, encoded), wanted)
         return logits
 
     def placed(self, src_tokens: Tensor, encoded: Any) -> Tensor:
@@ -110,12 +116,16 @@ class BlockDecoder(TransformerDecoder):  # type: ignore[misc]
         self.block = int(args.block)
         self.copy = SoftCopy(embed_tokens.embedding_dim)
 
-    def forward(self, blocks: Blocks, encoder_out: Any, placed: Tensor) -> Tensor:
-        """Return logits (B, k, V) of the slots.
+    def forward(
+        self, blocks: Blocks, encoder_out: Any, placed: Tensor, wanted: Tensor | None = None
+    ) -> Tensor:
+        """Return logits (B, k, V) of the slots, or (N, V) of those that are `wanted`, (B, k).
 
-        `encoder_out` is the encoder's, `placed` (B, S, d) source embeddings with positions.
+        `encoder_out` is the encoder's, `placed` (B, S, d) source embeddings with positions. In
+        training most slots of short sentences hold nothing: no logits are made of these.
         """
-        logits: Tensor = self.output_layer(blocks.of(self.features(blocks, encoder_out, placed)))
+        states = blocks.of(self.features(blocks, encoder_out, placed))  # (B, k, d)
+        logits: Tensor = self.output_layer(states if wanted is None else states[wanted])
         return logits
 
     def features(self, blocks: Blocks, encoder_out: Any, placed: Tensor) -> Tensor:

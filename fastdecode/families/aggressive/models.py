@@ -54,6 +54,11 @@ def bytes_per_pass(model: Any) -> int:
     return weights.bytes_per_pass(model) + size
 
 
+CANNOT_VERIFY = (
+    "does not write a token at a time from left to right: name an autoregressive system as verifier"
+)
+
+
 def drafter_model(models: list[Any]) -> Any:
     """Return the drafter among the models of a system. Raises UserError if there is none."""
     return _single(models, DrafterModel, "is no drafter: train gad, or name its family as drafter")
@@ -68,9 +73,9 @@ def verifier_model(models: list[Any]) -> Any:
     """Return the model of a verifier. Raises UserError on an ensemble or another kind of model."""
     from fairseq.models.transformer import TransformerModel
 
-    model = _single(models, TransformerModel, "does not write from left to right: it cannot verify")
-    if isinstance(model, DrafterModel):
-        raise UserError("a drafter cannot verify: name an autoregressive system as verifier")
+    model = _single(models, TransformerModel, CANNOT_VERIFY)
+    if type(model) is not TransformerModel:  # pairs, lattices, graphs and others are made of one
+        raise UserError(f"{type(model).__name__} {CANNOT_VERIFY}")
     return model
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
+from fastdecode.config.base import default
 from fastdecode.config.rows import (
     DecoderRow,
     Engine,
@@ -48,6 +49,9 @@ class System(AnySystem):
             raise ValueError("a drafter needs a verifier: name a system, such as transformer")
         if self.kind == "blockwise" and self.verifier:
             raise ValueError("a blockwise model is its own verifier: leave verifier out")
+        for key in ("encoder", "activation", "positions", "scale_embeddings"):
+            if self.kind == "blockwise" and getattr(self, key) != default(self, key):
+                raise ValueError(f"{key} is for kind: drafter, not blockwise: leave it out")
         if self.kind == "blockwise" and self.k < 2:
             raise ValueError("blockwise: k has to be 2 or more: the first head is the verifier")
         return self
@@ -117,6 +121,9 @@ class Decoder(DecoderRow):
             )
         if self.drafter != FAMILY:
             self._drafting_row()
+        for key in ("beta", "tau"):
+            if self.mode == "draft" and getattr(self, key) != default(self, key):
+                raise ValueError(f"{key} is for what is verified, not for mode: draft")
         if self.mode != "verify" and (self.verifier or self.encoders != "apart"):
             raise ValueError(f"mode: {self.mode} runs one model: leave verifier and encoders out")
         return self

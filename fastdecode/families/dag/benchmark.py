@@ -1,9 +1,9 @@
 """How fast the loss is: `python -m fastdecode.families.dag.benchmark`.
 
 Its two halves with their gradients, as training takes them. The scores of the target's tokens: in
-blocks (tokens.py) and from the logits of the whole batch. The sum over all paths: by the scaled
-products of sweep.py and by the loop of naive.py, in which automatic differentiation records every
-step. Where there is a GPU, there too, and by the kernel. Each runs in a process of its own.
+blocks (fastdecode/scores.py) and from the logits of the whole batch. The sum over all paths: by the
+scaled products of sweep.py and by the loop of naive.py, in which automatic differentiation records
+every step. Where there is a GPU, there too, and by the kernel. Each runs in a process of its own.
 """
 
 import argparse

@@ -11,6 +11,7 @@ from pydantic import (
     model_validator,
 )
 
+from fastdecode.config.base import default
 from fastdecode.config.rows import Assets, DecoderRow, Engine
 from fastdecode.config.rows import System as AnySystem
 
@@ -51,6 +52,12 @@ class System(AnySystem):
     divide_by_length: bool = Field(
         False, description="divide a sentence's loss by its target's length (the authors' code)"
     )
+
+    @model_validator(mode="after")
+    def _is_read(self) -> "System":
+        if self.glancing != "adaptive" and self.glancing_ratio != default(self, "glancing_ratio"):
+            raise ValueError(f"glancing_ratio is for glancing: adaptive, not {self.glancing}")
+        return self
 
     @property
     def slots(self) -> float:
@@ -104,8 +111,7 @@ class Decoder(DecoderRow):
     @model_validator(mode="after")
     def _is_read(self) -> "Decoder":
         for key, searches in READ_BY.items():
-            changed = getattr(self, key) != type(self).model_fields[key].default
-            if changed and self.search not in searches:
+            if getattr(self, key) != default(self, key) and self.search not in searches:
                 raise ValueError(f"{key} is for search: {', '.join(searches)}, not {self.search}")
         return self
 

@@ -68,6 +68,7 @@ class Eager:
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
         logits = self._model.decoder(normalize=False, encoder_out=encoded, prev_output_tokens=slots)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float))  # as Fast ranks words
         logits[..., banned] = float("-inf")
         scores, words = logits.log_softmax(-1).max(-1)
         return scores, words
@@ -134,7 +135,7 @@ class Fast:
         own = self._embedded(slots, encoded)
         states = self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
         best, word = self._decoder.likeliest(states[asked], banned)
-        scores, words = states.new_zeros(slots.shape), slots.clone()
+        scores, words = best.new_zeros(slots.shape), slots.clone()
         scores[asked], words[asked] = best, word
         return scores, words
 

@@ -32,6 +32,7 @@ from tests.families.aggressive.conftest import (
     padded,
     shaken,
     untrained,
+    untrained_blockwise,
     untrained_drafter,
 )
 
@@ -367,6 +368,8 @@ def test_what_does_not_fit_is_refused(pair: System) -> None:
     assert "load the system with its companion" in fault(replace(pair, companions={}))
     assert "TransformerModel is no drafter: train gad" in fault(verifier, mode="draft")
     assert "has no heads for a block" in fault(verifier, mode="blockwise", engine="fastdecode")
-    assert "a drafter cannot verify" in fault(replace(pair, companions={"v": pair}))
+    for other in (pair, untrained_blockwise(3)):  # Transformers, too, but no autoregressive ones
+        message = fault(replace(pair, companions={"v": other}))
+        assert "does not write a token at a time from left to right" in message
     twice = replace(pair, models=pair.models * 2)
     assert "run one model each, and these are 2" in fault(twice)

@@ -22,6 +22,7 @@ from fastdecode.families.aggressive.model import (
     copy_encoder,
     drafter_architecture,
 )
+from fastdecode.glancing import to_reveal
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
 
 PAD, EOS, UNK = 1, 2, 3
@@ -164,10 +165,11 @@ def test_the_loss_is_that_of_the_slots_that_hold_a_word() -> None:
     loss = criterion(DrafterCriterion, system, seed=1)
     blocks, targets = loss.blocks(SAMPLE, 4, 0)
     value, size, log = loss(model, SAMPLE)
+    words = targets != PAD
     logits = model(**SAMPLE["net_input"], blocks=blocks).float().log_softmax(-1)
     chosen = logits.gather(2, targets[..., None])[..., 0]
-    words = targets != PAD
     assert size == words.sum() == log["sample_size"]
+    assert size < targets.numel()  # some hold no word
     nll = -chosen[words].sum()
     assert float(log["nll_loss"]) == pytest.approx(float(nll), rel=1e-5)
     smooth = -logits[words].sum() * 0.1 / (logits.shape[-1] - 1)
@@ -235,7 +237,7 @@ def test_a_second_pass_sees_what_is_shown_and_learns_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("fastdecode.measure.untrained.prepare", lambda model, *_: model.double())
-    system = untrained_drafter(untrained())
+    system = untrained_drafter(untrained(), dropout=0.0)
     (model,) = system.models
     loss = criterion(DrafterCriterion, system, seed=1)
     model.train()
@@ -255,6 +257,9 @@ def test_a_second_pass_sees_what_is_shown_and_learns_the_rest(
     shown = ~second.of(second.blank[..., None])[..., 0]
     assert shown.any() and size == (targets != PAD).sum() - shown.sum()
     assert torch.equal(second.of_ids()[shown], targets[shown])
+    guesses = forward(**SAMPLE["net_input"], blocks=blocks).argmax(-1)
+    wrong = ((guesses != targets) & (targets != PAD)).sum(1)
+    assert torch.equal(shown.sum(1), to_reveal(wrong, 0.5))
 
 
 def test_every_head_learns_its_own_distance() -> None:

@@ -70,6 +70,12 @@ def test_tiers_and_twins() -> None:
         (System, {}, "a drafter needs a verifier: name a system"),
         (System, {"kind": "blockwise", "verifier": "x"}, "is its own verifier: leave verifier out"),
         (System, {"kind": "blockwise", "k": 1}, "k has to be 2 or more"),
+        (System, {"kind": "blockwise", "encoder": "shared"}, "encoder is for kind: drafter"),
+        (System, {"kind": "blockwise", "activation": "gelu"}, "activation is for kind: drafter"),
+        (System, {"kind": "blockwise", "positions": "learned"}, "positions is for kind: drafter"),
+        (System, {"kind": "blockwise", "scale_embeddings": False}, "is for kind: drafter"),
+        (Decoder, {"mode": "draft", "beta": 5}, "beta is for what is verified"),
+        (Decoder, {"mode": "draft", "tau": 1.0}, "tau is for what is verified"),
         (Decoder, {"drafter": "parallel"}, "parallel needs mode: verify and a verifier"),
         (
             Decoder,

@@ -14,6 +14,7 @@ import torch
 from fairseq import checkpoint_utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.logging import metrics
+from pydantic import ValidationError
 
 from fastdecode.decode import load_system
 from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
@@ -352,3 +353,9 @@ def test_the_ratio_of_glancing_follows_the_task() -> None:
     }
     loss_of(task)(model, sample)
     assert ratios == [17]
+
+
+def test_a_ratio_that_no_glance_reads_is_refused() -> None:
+    for glancing in ("uniform", "none"):
+        with pytest.raises(ValidationError, match="glancing_ratio is for glancing: adaptive"):
+            Row(glancing=glancing, glancing_ratio=(0.3, 0.1))
