@@ -27,7 +27,7 @@ from fastdecode.families.dag.task import GraphConfig, GraphTask
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.scores import token_scores
-from fastdecode.train.run import Job
+from fastdecode.train.run import Job, train
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
 
 
@@ -147,6 +147,11 @@ def test_a_training_learns_and_is_validated(trained_graphs: Path, binarised: Pat
     system = load_system([trained_graphs / "checkpoint.pt"], binarised, "cpu")
     (translation,) = system.decoder("dag", {}, " ".join)([["one", "two", "three"]])
     assert translation.tokens
+
+
+def test_two_processes_validate_graphs(graph_job: Callable[..., Job], tmp_path: Path) -> None:
+    train(graph_job(max_epochs=1, gpus=2), tmp_path, {})  # the model is wrapped
+    assert (tmp_path / "checkpoint.pt").exists()
 
 
 def test_a_checkpoint_is_the_model_that_was_trained(trained_graphs: Path, binarised: Path) -> None:
