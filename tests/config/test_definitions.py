@@ -67,12 +67,14 @@ def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) 
     [
         ("preset.yaml", 'own/preset.yaml: nothing is read from there; did you mean "presets"?'),
         ("systems/left.yml", "left.yml: nothing is read from there: call it left.yaml"),
+        ("presets.yml", "own/presets.yml: nothing is read from there: call it presets.yaml"),
     ],
 )
 def test_a_misspelt_file_of_ones_own_is_refused(
     folder: Path, tmp_path: Path, file: str, said: str
 ) -> None:
-    write(tmp_path / "own", {file: {}, "run.yaml": {}})  # the run itself may lie there
+    # the run itself may lie there, and what has nothing to do with it
+    write(tmp_path / "own", {file: {}, "run.yaml": {}, "mkdocs.yml": {}, "notes/x.yml": {}})
     assert fault(folder, definitions=str(tmp_path / "own")).endswith(said)
 
 
