@@ -19,8 +19,8 @@ from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
-    **{"toy": "toy", "seeds": "toy, three seeds", "drafters": "toy, drafters"},
-    **{"multi30k": "Multi30k", "news": "news"},
+    **{"toy": "toy", "seeds": "toy, three seeds", "sizes": "toy, sizes"},
+    **{"drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"},
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
 NOTHING = "–"
