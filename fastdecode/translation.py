@@ -88,8 +88,8 @@ def read_translations(path: Path) -> tuple[dict[str, Any], list[str], list[Trans
         raise UserError(f"{path}: empty file: {MEND}")
     if len(translations) != expected:
         raise UserError(
-            f"{path}: its header counts {expected} translations but {len(translations)} follow: "
-            f"{MEND}"
+            f"{path}: its header counts {expected} translations but {len(translations)} "
+            f"follow: {MEND}"
         )
     return header, sources, translations
 

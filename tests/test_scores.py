@@ -1,15 +1,13 @@
 """Scores of a target's tokens: those of the whole softmax, also if it is never held as a whole."""
 
-from typing import Any
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from fastdecode.scores import BLOCK, scores_and_likeliest, scores_in_blocks, token_scores
+from tests.largest import Largest
 
 
 def problem(seed: int, dtype: torch.dtype = torch.double) -> tuple[Tensor, Tensor, Tensor]:
@@ -86,18 +84,6 @@ def test_the_likeliest_token_of_every_place(block: int | None) -> None:
     scores, found = scores_and_likeliest(states, embeddings, targets, block)
     assert torch.equal(found, (states @ embeddings.T).argmax(-1))
     assert torch.equal(scores, scores_in_blocks(states, embeddings, targets, block))
-
-
-class Largest(TorchDispatchMode):
-    """Remembers the most elements of any tensor that is made."""
-
-    elements = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if isinstance(out, Tensor):
-            self.elements = max(self.elements, out.numel())
-        return out
 
 
 @pytest.mark.parametrize("block", [1, 3000])

@@ -127,9 +127,8 @@ def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
 def _sure(paper: Paper, lines: pd.DataFrame) -> bool:
     """Tell whether no number that others would move was judged without an interval."""
     claim = paper.claims[lines["claim"].iloc[0]]
-    equal = (lines["above"] == 0) & (
-        lines["below"] == 0
-    )  # with every resample, or not: no interval
+    # what is to be equal has no interval: it is so with every resample, or not
+    equal = (lines["above"] == 0) & (lines["below"] == 0)
     bare = lines[lines["finding"].isin([HOLDS, FAILS]) & lines["low"].isna() & ~equal]
     names = [part.rpartition(" ")[0] for cells in bare["cells"] for part in cells.split("; ")]
     metrics = {

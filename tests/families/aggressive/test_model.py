@@ -250,9 +250,15 @@ def test_a_second_pass_sees_what_is_shown_and_learns_the_rest(
         return forward(**inputs)
 
     monkeypatch.setattr(model, "forward", noted)
+    rows: list[int] = []  # that logits are made of
+    output = model.decoder.output_layer
+    monkeypatch.setattr(
+        model.decoder, "output_layer", lambda states: rows.append(len(states)) or output(states)
+    )
     _, size, _ = loss(model, SAMPLE)
     blocks, targets = loss.blocks(SAMPLE, 4, 5)
     first, second = seen
+    assert rows == [(targets != PAD).sum(), size]  # and none of slots that hold nothing
     assert torch.equal(first.tokens, blocks.tokens) and torch.equal(first.blank, blocks.blank)
     shown = ~second.of(second.blank[..., None])[..., 0]
     assert shown.any() and size == (targets != PAD).sum() - shown.sum()

@@ -21,6 +21,7 @@ from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.train.run import Job
 from tests.families.parallel.conftest import untrained
+from tests.largest import Largest
 
 TrainedAs = Callable[[str], Path]
 
@@ -54,6 +55,14 @@ def test_the_command_says_what_is_trained(job_of: Callable[..., Job]) -> None:
     }.items():
         assert words[words.index(option) + 1] == value
     assert {"--src-embedding-copy", "--pred-length-offset", "--share-all-embeddings"} <= set(words)
+
+
+def test_validation_of_ctc_never_holds_the_logits_of_a_batch() -> None:
+    system = untrained("ctc")
+    decode = system.decoder("parallel", VALIDATION["ctc"], " ".join)
+    with Largest() as made:
+        decode([["w1", "w2"]] * 400)  # with their frame 4 tokens each, and so 8 slots
+    assert made.elements < 400 * 8 * len(system.target)
 
 
 @pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc", "ctc-glat"])
