@@ -1,15 +1,18 @@
 """The kernels in Triton's interpreter, on a CPU, against the naive twins; compiled for a GPU.
 
-Both in processes of their own: the interpreter is chosen when Triton is imported.
+Both in new processes, not forked ones: the interpreter is chosen when Triton is imported, and some
+of PyTorch imports it.
 """
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from math import inf
+from multiprocessing import get_context
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -27,15 +30,20 @@ from fastdecode.families.dag.paths import (
     score_path,
 )
 from fastdecode.families.dag.sweep import Sweep, sweep
-from fastdecode.measure.child import in_child
 from tests.families.dag.conftest import path_scores, random_target
 from tests.gpu import needs_gpu
 
 Problem = tuple[Tensor, Tensor, Tensor, Tensor]
+T = TypeVar("T")
 
 pytestmark = pytest.mark.skipif(  # without importing it
     find_spec("triton") is None, reason="Triton is not installed: pip install -e '.[triton]'"
 )
+
+
+def in_new_process(task: Callable[[], T]) -> T:
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(task).result()
 
 
 def hard() -> Problem:
@@ -127,8 +135,8 @@ def interpret() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def solved() -> Any:
-    return in_child(interpret, "interpreter")
+def solved() -> dict[str, Any]:
+    return in_new_process(interpret)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -226,7 +234,7 @@ def test_the_kernels_compile_and_keep_their_barriers(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    found = in_child(compile_for_gpu, "compiler")
+    found = in_new_process(compile_for_gpu)
     # Where threads read what others wrote; the interpreter has no threads and would not miss them.
     assert {name: barriers for name, (barriers, _) in found.items()} == {
         "_sweep": 2,
