@@ -46,7 +46,10 @@ class Training(Row):
     clip_norm: float = Field(0.0, ge=0, description="largest gradient norm; 0 = no clipping")
     dropout: Fraction = Field(0.1, description="dropout")
     attention_dropout: Fraction = Field(0.0, description="dropout on attention weights")
-    label_smoothing: Fraction = Field(0.1, description="label smoothing")
+    label_smoothing: Fraction = Field(
+        0.1,
+        description="label smoothing; the losses over paths have none: graphs (dag) and CTC",
+    )
     precision: Literal["fp32", "fp16", "bf16"] = Field(
         "fp32",
         description="arithmetic of training; fp16 and bf16 need a GPU, and one that was ended and "
@@ -148,6 +151,20 @@ class System(Row):
         if self.layers and self.decoder_layers:
             raise ValueError("give layers or decoder_layers, not both")
         return self
+
+    @model_validator(mode="after")
+    def _learns_by_them(self) -> "System":
+        if vain := sorted(self.unread & self.training.keys()):
+            raise ValueError(
+                f"training: its loss has no {', '.join(vain)}: another value would change nothing, "
+                "so leave it out"
+            )
+        return self
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """Settings of a training that decide nothing of this one."""
+        return frozenset()
 
     @property
     def companions(self) -> tuple[str, ...]:

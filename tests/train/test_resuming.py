@@ -6,7 +6,6 @@ import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,35 +13,22 @@ import pytest
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.train.checkpoints import load, save
-from fastdecode.train.run import Job, train
+from fastdecode.train.run import train
 from tests.train.conftest import fairseq_state
 from tests.train.trainings import (
     MakeJob,
     appears,
     assert_same,
-    children,
     curve_but_for_times,
     epoch,
     fork,
     is_free,
+    kill_and_resume,
     lives,
     logs,
-    training_apart,
     wait_until,
     work_folder,
 )
-
-
-def kill_and_resume(job: Job, out: Path, *moments: Callable[[Path], object]) -> None:
-    work = work_folder(job, out)
-    for moment in moments:
-        with training_apart(job, out) as process:
-            wait_until(lambda: children(process.pid))
-            (child,) = children(process.pid)
-            wait_until(partial(moment, work))
-        assert not lives(child)
-        assert not (out / "checkpoint.pt").exists()
-    train(job, out, {})
 
 
 def test_a_killed_training_ends_like_an_undisturbed_one(tiny_job: MakeJob, tmp_path: Path) -> None:

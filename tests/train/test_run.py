@@ -100,14 +100,24 @@ def _killed(*_: object, **__: object) -> None:
 
 
 def test_a_second_call_does_not_train_again(
-    trained: Path, tiny_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+    trained: Path,
+    tiny_job: MakeJob,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("trained again")
 
     before = (trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)
+    now = commit()
     monkeypatch.setattr(run.subprocess, "Popen", never)
+    monkeypatch.setattr(run, "commit", lambda: now)
     train(tiny_job(), trained, {"system": "tiny"})
+    assert "trained already" not in capsys.readouterr().err
+    monkeypatch.setattr(run, "commit", lambda: "later")
+    train(tiny_job(), trained, {"system": "tiny"})
+    said = re.search("already, by commit (.*?): .*, delete (.*) and", capsys.readouterr().err)
+    assert said and said[1] == now and Path(said[2]).is_dir()
     for name in ("checkpoint.pt", "train.json"):  # as Snakemake does before it starts a job
         (trained / name).unlink()
     train(tiny_job(), trained, {"system": "tiny", "commit": "of what put it together again"})

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,18 @@ def training_apart(job: Job, out: Path) -> Iterator[Any]:
         process.join()
     with (work_folder(job, out) / "lock").open("w") as lock:
         wait_until(lambda: is_free(lock), seconds=10)
+
+
+def kill_and_resume(job: Job, out: Path, *moments: Callable[[Path], object]) -> None:
+    """Train, killed when the work folder meets each of the conditions in turn, until it is done."""
+    work = work_folder(job, out)
+    for moment in moments:
+        with training_apart(job, out) as process:
+            wait_until(partial(moment, work))
+            (child,) = children(process.pid)  # fairseq-train, whose file the moment was
+        assert not lives(child)
+        assert not (out / "checkpoint.pt").exists()
+    train(job, out, {})
 
 
 def is_free(lock: Any) -> bool:

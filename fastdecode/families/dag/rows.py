@@ -65,6 +65,11 @@ class System(AnySystem):
         return self.factor
 
     @property
+    def unread(self) -> frozenset[str]:
+        """The loss is the probability of a sentence, as it is."""
+        return frozenset({"label_smoothing"})
+
+    @property
     def glances(self) -> bool:
         """Unless it is turned off."""
         return self.glancing != "none"

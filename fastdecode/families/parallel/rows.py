@@ -51,6 +51,11 @@ class System(AnySystem):
         return float(self.upsample or 2) if "ctc" in self.kind else 1.0
 
     @property
+    def unread(self) -> frozenset[str]:
+        """CTC's loss is the probability of a sentence, as it is."""
+        return frozenset({"label_smoothing"} if "ctc" in self.kind else ())
+
+    @property
     def glances(self) -> bool:
         """The kinds that are called so do."""
         return "glat" in self.kind

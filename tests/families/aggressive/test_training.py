@@ -18,8 +18,10 @@ from fastdecode.families.aggressive.rows import System as Row
 from fastdecode.files import read_lines
 from fastdecode.train.checkpoints import load
 from fastdecode.train.run import Job, train
+from tests.train.trainings import appears, assert_same, kill_and_resume
 
 MakeJob = Callable[..., Job]
+SHARED: dict[str, Any] = {"max_epochs": 8, "batch_tokens": 256, "lr": 5e-3}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def make(tiny_job: Callable[..., Job], trained: Path) -> MakeJob:
 def shared(make: MakeJob, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a drafter that keeps its verifier's encoder."""
     out = tmp_path_factory.mktemp("shared")
-    train(make({"encoder": "shared"}, max_epochs=8, batch_tokens=256, lr=5e-3), out, {})
+    train(make({"encoder": "shared"}, **SHARED), out, {})
     return out
 
 
@@ -121,6 +123,13 @@ def test_a_shared_encoder_stays_the_verifiers(shared: Path, trained: Path, binar
     row = {"engine": "fastdecode", "encoders": "shared"}
     found = system.decoder("aggressive", row, " ".join)(lines)
     assert [t.tokens for t in found] == [t.tokens for t in greedy(lines)]
+
+
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    make: MakeJob, shared: Path, tmp_path: Path
+) -> None:
+    kill_and_resume(make({"encoder": "shared"}, **SHARED), tmp_path, appears("checkpoint4.pt"))
+    assert_same(tmp_path, shared)
 
 
 def test_validation_is_by_the_drafter_alone(shared: Path) -> None:

@@ -15,8 +15,11 @@ from fastdecode.families.bidirectional.folding import Order
 from fastdecode.files import read_lines
 from fastdecode.train.run import Job, train
 from tests.families.bidirectional.conftest import ORDERS
+from tests.train.trainings import appears, assert_same, kill_and_resume
 
 PAD, EOS = 1, 2
+
+SETTINGS: dict[str, Any] = {"max_epochs": 20, "lr": 1e-2}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,7 @@ def trained_folded(
 ) -> Path:
     """The folder of a training of this family."""
     out = tmp_path_factory.mktemp("folded")
-    train(folded_job(max_epochs=20, lr=1e-2), out, {"system": "bidirectional"})
+    train(folded_job(**SETTINGS), out, {"system": "bidirectional"})
     return out
 
 
@@ -85,6 +88,13 @@ def test_a_training_learns_and_is_validated(
     system = load_system([trained_folded / "checkpoint.pt"], binarised, "cpu")
     (translation,) = system.decoder("bidirectional", {}, " ".join)([["one", "two", "three"]])
     assert translation.tokens
+
+
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    folded_job: Callable[..., Job], trained_folded: Path, tmp_path: Path
+) -> None:
+    kill_and_resume(folded_job(**SETTINGS), tmp_path, appears("checkpoint9.pt"))
+    assert_same(tmp_path, trained_folded)
 
 
 def test_the_loss_is_that_of_the_folded_sentences(loaded: tuple[Any, Any, Any]) -> None:

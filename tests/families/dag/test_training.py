@@ -29,6 +29,9 @@ from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.scores import token_scores
 from fastdecode.train.run import Job, train
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
+from tests.train.trainings import appears, assert_same, kill_and_resume
+
+SETTINGS: dict[str, Any] = {"max_epochs": 6, "lr": 1e-2}
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +50,7 @@ def trained_graphs(graph_job: Callable[..., Job], tmp_path_factory: pytest.TempP
     from fastdecode.train.run import train
 
     out = tmp_path_factory.mktemp("dag")
-    train(graph_job(max_epochs=6, lr=1e-2), out, {"system": "dag"})
+    train(graph_job(**SETTINGS), out, {"system": "dag"})
     return out
 
 
@@ -147,6 +150,13 @@ def test_a_training_learns_and_is_validated(trained_graphs: Path, binarised: Pat
     system = load_system([trained_graphs / "checkpoint.pt"], binarised, "cpu")
     (translation,) = system.decoder("dag", {}, " ".join)([["one", "two", "three"]])
     assert translation.tokens
+
+
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    graph_job: Callable[..., Job], trained_graphs: Path, tmp_path: Path
+) -> None:
+    kill_and_resume(graph_job(**SETTINGS), tmp_path, appears("checkpoint3.pt"))
+    assert_same(tmp_path, trained_graphs)
 
 
 def test_two_processes_validate_graphs(graph_job: Callable[..., Job], tmp_path: Path) -> None:
@@ -364,3 +374,9 @@ def test_a_ratio_that_no_glance_reads_is_refused() -> None:
     for glancing in ("uniform", "none"):
         with pytest.raises(ValidationError, match="glancing_ratio is for glancing: adaptive"):
             Row(glancing=glancing, glancing_ratio=(0.3, 0.1))
+
+
+def test_a_setting_that_the_loss_does_not_read_is_refused() -> None:
+    assert Row(training={"dropout": 0.3})
+    with pytest.raises(ValidationError, match="its loss has no label_smoothing: another value"):
+        Row(training={"label_smoothing": 0.0})

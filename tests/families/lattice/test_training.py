@@ -20,6 +20,7 @@ from fastdecode.families.lattice.tables import build
 from fastdecode.files import write_lines
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.train.run import Job, train
+from tests.train.trainings import appears, assert_same, kill_and_resume
 
 EOS = 2
 IDS = torch.arange(40)
@@ -80,7 +81,7 @@ def test_blocks_begin_at_the_start_in_validation(model: Any) -> None:
     assert not offsets_of(model, 5).any()
 
 
-def test_a_training_is_validated_with_its_tables(
+def test_a_training_is_validated_with_its_tables_and_resumed(
     tiny_job: Callable[..., Job], binarised: Path, tmp_path: Path
 ) -> None:
     """There are fewer words than the 64 candidates of the paper."""
@@ -96,6 +97,8 @@ def test_a_training_is_validated_with_its_tables(
         first, last = csv.DictReader(file)
     assert float(last["valid_loss"]) < float(first["valid_loss"])
     assert float(last["valid_bleu"]) > 0
+    kill_and_resume(job, tmp_path / "killed", appears("checkpoint1.pt"))
+    assert_same(tmp_path / "killed", tmp_path / "out")
 
 
 def test_the_command_says_what_is_trained(tiny_job: Callable[..., Job]) -> None:

@@ -15,6 +15,7 @@ from fairseq.logging import metrics
 
 from fastdecode.decode import System, load_system
 from fastdecode.families.parallel.rows import SEARCHES
+from fastdecode.families.parallel.rows import System as Row
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.families.parallel.training import VALIDATION
 from fastdecode.files import read_lines
@@ -22,6 +23,7 @@ from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.train.run import Job
 from tests.families.parallel.conftest import untrained
 from tests.largest import Largest
+from tests.train.trainings import appears, assert_same, kill_and_resume
 
 TrainedAs = Callable[[str], Path]
 
@@ -106,6 +108,22 @@ def test_other_kinds_learn_and_are_validated(
         )
         (translation,) = decode([["one", "two", "three"]])
         assert translation.passes == (4 if kind == "cmlm" else 1)
+
+
+@pytest.mark.parametrize("kind", ["cmlm", "ctc-glat"])
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    kind: str, job_of: Callable[..., Job], trained_as: TrainedAs, tmp_path: Path
+) -> None:
+    undisturbed = trained_as(kind)
+    kill_and_resume(job_of(kind, max_epochs=8, lr=1e-2), tmp_path, appears("checkpoint4.pt"))
+    assert_same(tmp_path, undisturbed)
+
+
+@pytest.mark.parametrize("kind", ["nat", "glat", "cmlm", "ctc", "ctc-glat"])
+def test_what_a_loss_does_not_read_is_said(kind: str, job_of: Callable[..., Job]) -> None:
+    row = Row.model_validate({"kind": kind})
+    keys = {job_of(kind, max_epochs=1, label_smoothing=share).key() for share in (0.1, 0.3)}
+    assert (len(keys) == 1) == ("label_smoothing" in row.unread)
 
 
 @pytest.mark.parametrize(
