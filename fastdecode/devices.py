@@ -1,8 +1,9 @@
 """Which GPUs a job uses, where nobody hands them out.
 
-SLURM gives every job its own. Snakemake alone only counts them (`--resources gpu=2`) and would let
-all jobs see all of them: so each takes its own here, by locks that the kernel lifts when it ends,
-however it ends.
+SLURM gives every job its own where its executor starts it. Snakemake alone only counts them
+(`--resources gpu=2`) and would let all jobs see all of them, on a workstation as within one
+allocation: so each takes its own here, by locks that the kernel lifts when it ends, however it
+ends.
 """
 
 import fcntl
@@ -39,13 +40,14 @@ def looks_are_free(device: Any) -> bool:
 def own_devices(device: str, count: int) -> Iterator[None]:
     """Let this process see `count` GPUs alone, which no other job of this user has.
 
-    Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU,
-    and in a SLURM job, nothing is done. Raises UserError if there are fewer.
+    Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU
+    nothing is done, nor in a SLURM job that has its GPUs on several nodes, fewer on each. Raises
+    UserError if there are fewer.
     """
-    if device != "cuda" or "SLURM_JOB_ID" in os.environ:
+    names = visible_devices() if device == "cuda" else []
+    if device != "cuda" or (len(names) < count and "SLURM_JOB_ID" in os.environ):
         yield
         return
-    names = visible_devices()
     if len(names) < count:
         check_device(device)
         raise UserError(f"a job asks for {count} GPUs, but this machine shows {len(names)}")
@@ -68,7 +70,10 @@ def visible_devices() -> list[str]:
 
 def _take(names: Sequence[str], count: int, held: ExitStack, pause: float = 0.5) -> list[str]:
     """Lock `count` devices until `held` closes; return their names, in the order of `names`."""
-    folder = Path(tempfile.gettempdir(), f"fastdecode-devices-{os.getuid()}")
+    # Every SLURM job counts its own devices from 0: only jobs within one allocation share them.
+    allocation = os.environ.get("SLURM_JOB_ID", "")
+    whose = f"{os.getuid()}-{allocation}" if allocation else f"{os.getuid()}"
+    folder = Path(tempfile.gettempdir(), f"fastdecode-devices-{whose}")
     folder.mkdir(mode=0o700, exist_ok=True)
     taken: set[str] = set()
     # One at a time collects, in turn: two that have half of what they need would wait for ever.

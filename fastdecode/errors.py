@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 # A place that is not ours, is read-only, or has a file where a folder should be.
 BARRED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
@@ -18,7 +19,7 @@ class UserError(Exception):
 def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
-    So does a full disk, and a place that cannot be written or read.
+    So does a full disk, a place that cannot be written or read, and one without locks.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -32,6 +33,12 @@ def clear_errors() -> Iterator[None]:
             sys.exit(
                 f"error: the disk is full{where}: free some space and run the same command again; "
                 "finished steps are kept"
+            )
+        if error.errno in NO_LOCKS and not error.filename:  # flock() names no file
+            sys.exit(
+                f"error: {os.strerror(error.errno).lower()}: files are locked (flock) where "
+                "results/ lies, and in the temporary folder: mount that file system with locks, or "
+                "work on another"
             )
         if error.errno not in BARRED or not error.filename:
             raise

@@ -22,7 +22,8 @@ PACKAGES = (
     "numpy",
 )
 
-MADE = ("device", "commit", "packages", "python", "platform")  # where and by what; the rest names
+# Where and by what a result was made; all other keys name it.
+MADE = ("device", "commit", "packages", "python", "platform", "driver")
 
 
 def provenance(
@@ -51,6 +52,7 @@ def provenance(
         "packages": {name: _version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "driver": gpu_driver() if device == "cuda" else None,
     }
 
 
@@ -96,6 +98,16 @@ def describe_gpu() -> str:
     return done.stdout.strip()
 
 
+def gpu_driver() -> str | None:
+    """Return the version of NVIDIA's driver, None where nvidia-smi does not say it."""
+    ask = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(ask, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.partition("\n")[0].strip() or None
+
+
 def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """Return the processor's name and how many of its cores this process may use."""
     name = platform.processor() or platform.machine()
@@ -106,6 +118,11 @@ def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
                 name = value.strip()
                 break
     return f"cpu: {name}, {cores()} cores"
+
+
+def is_cpu(device: str) -> bool:
+    """Tell whether a device as provenance has it is a processor, and no GPU."""
+    return device.startswith("cpu")
 
 
 def processor(device: str) -> str:

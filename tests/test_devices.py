@@ -92,10 +92,24 @@ def test_more_than_there_are_is_a_clear_error() -> None:
         pass
 
 
-def test_slurm_and_a_cpu_need_no_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cpu_needs_no_lock(tmp_path: Path) -> None:
     with own_devices("cpu", 9):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,2,GPU-5"
+    assert not list(tmp_path.iterdir())
+
+
+def test_jobs_of_one_allocation_share_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "7")
-    with own_devices("cuda", 1):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    jobs = [Job(1), Job(1)]
+    assert sorted(job.devices() or ["none"] for job in jobs) == [["0"], ["1"]]
+    assert Job(1).devices(1) is None
+    monkeypatch.setenv("SLURM_JOB_ID", "8")  # whose GPUs are others, by the same names
+    assert Job(1).devices() == ["0"]
+
+
+def test_a_job_on_two_nodes_takes_no_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    with own_devices("cuda", 6):  # three on each
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "0,2,GPU-5"
     assert not list(tmp_path.iterdir())

@@ -42,6 +42,13 @@ def test_a_place_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     assert message_of(exit_).startswith("error: x: permission denied: ")
 
 
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS])
+def test_a_file_system_without_locks_is_said(code: int) -> None:
+    with pytest.raises(SystemExit) as error, clear_errors():
+        raise OSError(code, "x")  # as flock() does, without a name
+    assert "files are locked (flock) where results/ lies, and" in message_of(error)
+
+
 def test_no_error_no_exit() -> None:
     with clear_errors():
         pass

@@ -16,6 +16,7 @@ from fastdecode.provenance import (
     commit,
     describe,
     describe_cpu,
+    gpu_driver,
     provenance,
 )
 
@@ -149,3 +150,31 @@ def test_versions_are_read_without_importing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("script", "work"),
+    [
+        ("measure_latency", "time_decoders("),
+        ("measure_memory", "measure_memory("),
+        ("measure_statistic", "statistic(params"),
+        ("translate_split", "decode_all("),
+    ],
+)
+def test_the_commit_is_that_of_the_beginning(script: str, work: str) -> None:
+    text = (SCRIPTS / f"{script}.py").read_text()
+    assert text.count(work) == 1
+    assert text.index("= provenance(") < text.index(work)
+
+
+def test_the_driver_is_what_nvidia_smi_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu_driver() is None
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\nprintf '570.86.15\\n570.86.15\\n'\n")
+    program.chmod(0o755)
+    assert gpu_driver() == "570.86.15"
+    program.write_text("#!/bin/sh\nexit 9\n")
+    assert gpu_driver() is None

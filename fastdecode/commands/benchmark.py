@@ -8,6 +8,7 @@ from fastdecode.commands.selection import positive
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 
+LONGEST = 1000  # tokens of a line: the models know 1,024 positions
 DEFAULT = Path("results/benchmark")
 
 
@@ -74,6 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
     for name, least in (("vocabulary", 100), ("warmup", 0)):
         if getattr(arguments, name) < least:
             raise UserError(f"--{name} {getattr(arguments, name)}: it must be at least {least}")
+    if arguments.length > LONGEST:
+        raise UserError(f"--length {arguments.length}: lines have at most {LONGEST} tokens here")
     if any(size < 2 for size in arguments.batches):
         raise UserError("--batches: sizes of at least 2; one at a time is always timed")
     if arguments.device == "cpu" and arguments.precision != "fp32":

@@ -178,6 +178,14 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
             f"{where}: {model} is not decoded with {decoder} in this run"
             f"{nearest(decoder, config.decoders_of(model))}"
         )
+    if target == UNTRAINED and any(
+        one.partition("/")[0] != UNTRAINED for one in config.run.systems
+    ):
+        raise UserError(
+            f"{where}: {entry} has random weights, held to the lengths of the references, and "
+            "trained systems are not: take a trained one, or time what is untrained in a run of "
+            "its own"
+        )
     if config.decoders[decoder].tier != tier:
         raise UserError(
             f"{where}: {decoder} is a decoder of tier {config.decoders[decoder].tier}: "

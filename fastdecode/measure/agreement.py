@@ -3,12 +3,15 @@
 A fast one what its naive twin writes, a lossless one what the search does that it speeds up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastdecode.errors import UserError
 from fastdecode.translation import Translation, read_translations
+
+GAP = 1e-3  # of scores: beyond it two translations are no longer as good as each other
+FEW = 0.01  # of the lines: a tie that rounding broke may send greedy search anywhere
 
 
 class Difference(NamedTuple):
@@ -66,4 +69,17 @@ def agreement(path: Path, twin: Path) -> dict[str, Any]:
         "identical": len(ours) - len(found),
         "largest_gap": max(gaps, default=None),
         "differences": [difference._asdict() for difference in found],
+    }
+
+
+def apart(rows: Iterable[Mapping[str, Any]]) -> set[tuple[str, str, str]]:
+    """Return target, system and decoder of what `agreement` found to differ by more than ties.
+
+    That is on more than FEW of the lines, by scores more than GAP apart, or not known.
+    """
+    return {
+        (row["target"], row["system"], row["decoder"])
+        for row in rows
+        if sum(one["gap"] is None or one["gap"] > GAP for one in row["differences"])
+        > FEW * row["lines"]
     }

@@ -146,14 +146,18 @@ def best_time(
 def array_bytes(cpus: Path = Path("/sys/devices/system/cpu")) -> int:
     """Return the size of arrays that caches do not hold: 4 times all of them, at least 256 MiB.
 
-    Linux says what caches there are; one that several cores share is counted once.
+    Linux says what caches there are, if not of every processor; one that several cores share is
+    counted once.
     """
     caches = {}
     for cache in cpus.glob("cpu[0-9]*/cache/index[0-9]*"):
-        shared, level, size = (
-            (cache / n).read_text() for n in ("shared_cpu_list", "level", "size")
-        )
-        caches[level, shared] = int(size.strip().removesuffix("K")) << 10
+        try:
+            shared, level, size = (
+                (cache / n).read_text() for n in ("shared_cpu_list", "level", "size")
+            )
+            caches[level, shared] = int(size.strip().removesuffix("K")) << 10
+        except (OSError, ValueError):
+            continue
     return max(256 * MEGABYTE, 4 * sum(caches.values()))
 
 

@@ -80,7 +80,8 @@ def _measure(entry: Entry, bench: Bench, longest: int) -> list[dict[str, Any]]:
             rows[-1]["left_out"] = str(error)
             break
         rows[-1] |= {"peak": resident("VmHWM"), "peak_since": since}
-        if bench.device == "cuda":
+        if bench.device == "cuda" and entry.settings.get("engine") != "ctranslate2":
+            # CTranslate2 has an allocator of its own, which does not say how much it took
             rows[-1]["allocator_peak"] = torch.cuda.max_memory_allocated()
             rows[-1]["allocator_reserved"] = torch.cuda.max_memory_reserved()
     return rows

@@ -4,7 +4,8 @@ Figure 8 of Huang et al. (2022): of every line as many samples as it has referen
 are those of diversity.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from random import Random
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ MOST = 10  # samples of a line
 SEED = 1  # of the first sample
 DEFINITION = (
     "samples from a nucleus of 0.8: BLEU of each against the others of its line (pairwise), and "
-    "against all but one of the line's right translations, averaged over that one "
-    "(multi_reference); as many samples a line as references, of lines that have so many; "
+    "against all but one of the line's references, averaged over that one (multi_reference); as "
+    "many samples a line as references, of lines that have so many right translations: the "
+    "first that is known (on toy the corpus's own) and others at random; "
     "resamples: the same of every resample of the lines"
 )
 
@@ -54,7 +56,7 @@ def sampled(system: "System", split: Split, draw: Draw) -> dict[str, Any]:
     if count < 2:
         raise UserError("half of the lines have one right translation alone: too few to compare")
     lines = [number for number in split.readable(system) if len(text.right[number]) >= count]
-    references = [text.right[number][:count] for number in lines]
+    references = [_some(text.right[number], count, number) for number in lines]
     points = []
     for temperature in TEMPERATURES:
         drawn = draw([split.sources[number] for number in lines], temperature, count)
@@ -79,3 +81,12 @@ def sampled(system: "System", split: Split, draw: Draw) -> dict[str, Any]:
         "left_out": len(split.sources) - len(lines),
         "points": points,
     }
+
+
+def _some(right: Sequence[str], count: int, line: int) -> list[str]:
+    """Return the first, on toy the corpus's own, and others drawn at random.
+
+    Where they are enumerated, neighbours are alike but for a word: the first ones would be a
+    narrow choice, and punish samples that differ.
+    """
+    return [right[0], *Random(line).sample(right[1:], count - 1)]

@@ -119,8 +119,8 @@ def write_latency(
     `bandwidth` is that of the device's memory in GB/s. The JSON is `{"provenance", "notes",
     "bandwidth", "samples": file name, "rows": [{name, its labels, what summarise_series returns,
     floor_fraction, in Smax what throughput returns, stages}], "left_out": [{name, batch,
-    reason}]}`, where a name of null stands for all decoders; the columns of the CSV are the fields
-    of Sample.
+    reason, its labels}]}`, where a name of null, without labels, stands for all decoders; the
+    columns of the CSV are the fields of Sample.
     """
     stages = {(series.decoder, series.batch): stage_times(series) for series in timings.staged}
     rows: list[dict[str, Any]] = []
@@ -131,7 +131,8 @@ def write_latency(
     for series in timings.measured:
         key: dict[str, Any] = {"name": series.decoder, "batch": series.batch}
         if series.stopped:
-            left_out.append({**key, "reason": series.stopped})
+            labels = timings.labels[series.decoder]
+            left_out.append({**key, **labels, "reason": series.stopped})
             continue
         row = {**key, **timings.labels[series.decoder], **summarise_series(series)}
         row["floor_fraction"] = floor(row, bandwidth) / row["mean"]  # passes are a mean, too

@@ -19,7 +19,13 @@ from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.translation import Translation
 
-NO_MEMORY = ("out of memory", "can't allocate memory", "cannot allocate memory", "bad_alloc")
+NO_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "bad_alloc",
+    "alloc_failed",
+)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from fastdecode.config.devices import Device
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.timed import timed
+from fastdecode.measure.statistic import MOST_TRAINING_LINES
 from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes
 
@@ -198,7 +199,8 @@ class Costs:
         model, (split, _) = _model(job), _file(job)
         size = self._sizes.of(model.dataset, split)
         one = self._sentence(model, self._config.run.distill_decoder, size, SINGLE)
-        return Cost(IMPORT + 0.2 * size.lines * one, self._gpu, FILE_BYTES)
+        lines = min(size.lines, MOST_TRAINING_LINES) if split == "train" else size.lines
+        return Cost(IMPORT + 0.2 * lines * one, self._gpu, FILE_BYTES)
 
     # What does not
 

@@ -1,7 +1,10 @@
 """What all figures share: a page's width, marks that differ in print, the same bytes every time."""
 
+import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from math import ceil, floor, log10
 from pathlib import Path
@@ -9,12 +12,15 @@ from typing import Any, Literal
 
 import matplotlib as mpl
 import matplotlib.style
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fastdecode.files import write_aside
+from fastdecode.progress import say
 
 # Line, marker and colour change together, so that curves can be told apart in black and white;
 # the colours (Okabe and Ito) also by readers who do not see all of them. A cycle of four beside two
@@ -30,6 +36,13 @@ GAP = 0.08  # inches beside a panel, so that the numbers below two axes do not t
 FONT_SIZE = 9  # points
 LEGEND_WIDTH = 102  # characters that fit below the panels at this size
 LEGEND_LINE = 0.2  # inches
+HAN = (  # families with Chinese and Japanese letters; the first that is installed is taken
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei"),
+    *("WenQuanYi Micro Hei", "Droid Sans Fallback", "IPAexGothic", "IPAGothic"),
+    *("PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS"),
+)
+FORMULA = r"$\mathdefault"
+MISSING = re.compile(r"Glyph (\d+) .*missing from font", re.DOTALL)
 STEPS = (1, 2, 5)  # of a logarithmic axis, in every decade
 MARGIN = 0.03  # between the outermost values and the ends of such an axis
 
@@ -39,18 +52,56 @@ def canvas(height: float, svg: Path, png: Path) -> Iterator[Figure]:
     """Yield an empty figure of `height` inches; write it as SVG and PNG when the block ends.
 
     It looks as matplotlib's default style, whatever the user's matplotlibrc says, and equal figures
-    give equal files, byte for byte.
+    give equal files, byte for byte. Words of other scripts need a font of HAN on the machine:
+    without one a line on stderr says so, and boxes are drawn.
     """
+    family = ["DejaVu Sans", *(name for name in HAN if name in _installed())]
     with (
         mpl.style.context("default"),
-        mpl.rc_context({"font.size": FONT_SIZE, "svg.hashsalt": "fastdecode"}),
+        mpl.rc_context(
+            {"font.size": FONT_SIZE, "font.family": family, "svg.hashsalt": "fastdecode"}
+        ),
     ):
         figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
         yield figure
-        with write_aside(svg) as part:
-            figure.savefig(part, format="svg", metadata={"Date": None})
-        with write_aside(png) as part:
-            figure.savefig(part, format="png", dpi=200)
+        for text in figure.findobj(Text):
+            # `$ 5 or $ 6` of a sentence is no formula; those of matplotlib's own ticks are.
+            if "$" in text.get_text() and not text.get_text().startswith(FORMULA):
+                text.set_parse_math(False)
+        with _missing_letters_said(svg.name):
+            with write_aside(svg) as part:
+                figure.savefig(part, format="svg", metadata={"Date": None})
+            with write_aside(png) as part:
+                figure.savefig(part, format="png", dpi=200)
+
+
+@cache
+def _installed() -> frozenset[str]:
+    """Return the families of all fonts that matplotlib finds."""
+    return frozenset(font_manager.get_font_names())
+
+
+@contextmanager
+def _missing_letters_said(name: str) -> Iterator[None]:
+    """Say in one line which letters no font has, instead of a warning for each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing: dict[str, None] = {}
+    for warning in caught:
+        if found := MISSING.match(str(warning.message)):
+            missing[chr(int(found[1]))] = None
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    if missing:
+        letters = "".join(missing)
+        say(
+            "figure",
+            f"{name}: no font of this machine has {letters[:20]}: boxes are drawn instead; install "
+            "one, such as Debian's fonts-noto-cjk, and draw again: fastdecode redraw",
+        )
 
 
 def styles() -> Iterator[Style]:

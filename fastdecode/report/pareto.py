@@ -18,7 +18,10 @@ from fastdecode.report.tables import only
 
 # Systems differ by marker and colour, thirteen markers beside seven colours, the decoders of one by
 # how the marker is filled, from the seventh on by its size too, so that a point can be told from
-# all others in black and white.
+# all others in black and white. A narrow body hardly shows how it is filled: such come last.
+NARROW = ("P", "p", "*")
+BROAD = tuple(marker for marker in MARKERS if marker not in NARROW)
+SHAPES = (*BROAD, *NARROW)
 FILLS: tuple[FillStyleType, ...] = ("full", "none", "left", "bottom", "right", "top")
 SIZES = (7.0, 4.5)  # points
 AXES = {"S1": "median ms a sentence", "Smax": "sentences a second, best batch"}
@@ -88,7 +91,7 @@ def _looks(points: Sequence[Point]) -> dict[Point, dict[str, Any]]:
     """Return how the marker of every point looks, the decoders of a system one after the other."""
     looks: dict[Point, dict[str, Any]] = {}
     models = dict.fromkeys(model for model, _ in points)
-    for model, marker, colour in zip(models, cycle(MARKERS), cycle(COLOURS), strict=False):
+    for model, marker, colour in zip(models, cycle(SHAPES), cycle(COLOURS), strict=False):
         decoders = dict.fromkeys(decoder for other, decoder in points if other == model)
         fillings = cycle((size, fill) for size in SIZES for fill in FILLS)
         for decoder, (size, fill) in zip(decoders, fillings, strict=False):

@@ -21,6 +21,7 @@ PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     **{"toy": "toy", "seeds": "toy, three seeds", "sizes": "toy, sizes"},
     **{"drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"},
+    "baselines": "Multi30k, baselines",
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
 NOTHING = "–"

@@ -4,17 +4,29 @@
 quality against speed, are made of these rows alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.rows import UNTRAINED
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write
-from fastdecode.provenance import processor
-from fastdecode.report.tables import NOT_MEASURED, Table, millions, notes, only, seeds_of
-from fastdecode.report.tidy import MEMORY
+from fastdecode.provenance import is_cpu, processor
+from fastdecode.report.tables import (
+    APART,
+    DISTURBED,
+    NOT_MEASURED,
+    RANDOM,
+    Table,
+    millions,
+    notes,
+    of_both,
+    only,
+    seeds_of,
+)
+from fastdecode.report.tidy import LEFT_OUT, MEMORY
 
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
@@ -31,7 +43,8 @@ TEXTS = [
     *(*GROUP, *KEY, "layers", "parameters", "batch"),
     *("over", "over_precision", "signature"),  # the denominator; the signature of BLEU
 ]
-COLUMNS = [*TEXTS, "bleu", "speedup", *METRICS]
+COLUMNS = [*TEXTS, "bleu", "speedup", "over_disturbed", *METRICS]
+LATER = ("over_disturbed",)  # columns that older files lack
 
 SCENARIOS = {
     "S1": "one sentence at a time, times in ms a sentence",
@@ -60,10 +73,11 @@ EXPLAINED = {
     "floor": "Floor: the time in which memory could deliver the weights of all passes, as a share "
     "of the mean; it is above 100% where weights stay in the caches.",
     "peak MB": "Peak MB: the most memory that a process took which translated with this system "
-    "alone, on a GPU the memory of its tensors.",
+    "alone, with one thread; on a GPU the memory of its tensors, where PyTorch holds them.",
 }
 
 Row = dict[str, Any]
+Key = tuple[str, str, str]  # target, system, decoder
 
 
 def speed_rows(
@@ -77,7 +91,8 @@ def speed_rows(
 
     All is text but BLEU, the speed-up and METRICS, which are NaN where they were not measured. In
     Smax a row is about the batch size with the most sentences a second. BLEU is of the seeds that
-    were timed; of several seeds all numbers are means.
+    were timed; of several seeds all numbers are means. Memory stands beside the fewest threads.
+    `over_disturbed` is above zero if the denominator's time was disturbed.
 
     `speedup_over` names the denominator of each tier as target/system/decoder, or None. It counts
     for the times of its tier, number of threads and precision; decoders that choose 8 or 16 bits
@@ -93,6 +108,9 @@ def speed_rows(
         raise UserError(f"no speed in {scenario} was measured on {split!r} of {dataset!r}")
     timed = _models(here).isin(_models(speeds))
     scores = here[(here["metric"] == "bleu") & timed]
+    memory = speeds["metric"].str.startswith(MEMORY)
+    fewest = min(speeds.loc[~memory, "threads"], key=int)
+    speeds = speeds.assign(threads=speeds["threads"].mask(memory, fewest))
     same = {
         **{"dataset": dataset, "split": split, "scenario": scenario},
         "seeds": seeds_of(speeds),
@@ -124,17 +142,64 @@ def speed_rows(
             ratio = base[SPEED[scenario]] / row[SPEED[scenario]]
             row["speedup"] = ratio if scenario == "S1" else 1 / ratio
             row["over"], row["over_precision"] = _name(base), base["precision"]
+            row["over_disturbed"] = base["latency_disturbed"]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def speed_table(rows: pd.DataFrame) -> Table:
-    """Return the rows of speed_rows as they are printed, with the caption that explains them."""
+def marks(row: Row) -> str:
+    """Return what the time of a row of speed_rows is marked with."""
+    return _marks(row["latency_disturbed"], row["target"])
+
+
+def ratio_marks(row: Row) -> str:
+    """Return what the speed-up of a row of speed_rows is marked with, which is of two times."""
+    return of_both(marks(row), _marks(row["over_disturbed"], row["over"].partition("/")[0]))
+
+
+def _marks(disturbed: float, target: str) -> str:
+    return (DISTURBED if disturbed > 0 else "") + (RANDOM if target == UNTRAINED else "")
+
+
+def precision_of(rows: pd.DataFrame) -> str:
+    """Return the precision of the run: the finest, as single decoders choose coarser ones alone.
+
+    Raises UserError if rows differ in it.
+    """
+    for coarse in (COARSE, ("int8",), ()):
+        own = rows[~rows["precision"].isin(coarse)]
+        if not own.empty:
+            return only(own, "precision")
+    raise UserError("nothing was timed")
+
+
+def did_not_fit(tidy: pd.DataFrame, dataset: str, split: str, scenario: str) -> list[str]:
+    """Return which decoders ran out of memory, each with its smallest such batch."""
+    here = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
+    here = here[(here["scenario"] == scenario) & (here["metric"] == LEFT_OUT)]
+    return [
+        f"{system} ({target}) with {decoder} from {min(map(int, group['batch']))} on"
+        for (target, system, decoder), group in here.groupby(list(KEY), sort=False)
+    ]
+
+
+def speed_table(
+    rows: pd.DataFrame, left_out: Sequence[str] = (), apart: Collection[Key] = ()
+) -> Table:
+    """Return the rows of speed_rows as they are printed, with the caption that explains them.
+
+    `left_out` is what did_not_fit returns; `apart` are the decoders that write something else than
+    they have to (fastdecode.measure.agreement.apart), which are marked.
+    """
     scenario = only(rows, "scenario")
     rows = rows.assign(
         latency_bytes_per_pass=rows["latency_bytes_per_pass"] / 1e6,  # MB
-        memory_peak=rows["memory_allocator_peak"].fillna(rows["memory_peak"]),
+        memory_peak=rows["memory_peak"].where(
+            rows["device"].map(is_cpu), rows["memory_allocator_peak"]
+        ),
     )
     printed = pd.DataFrame([_cells(row, scenario) for row in _records(rows)], dtype=str)
+    differs = [tuple(row[part] for part in KEY) in apart for row in _records(rows)]
+    printed["decoder"] += [APART if one else "" for one in differs]
     where = [only(rows, name) for name in ("dataset", "split", "seeds", "device", "signature")]
     dataset, split, seeds, device, signature = where
     caption = [
@@ -144,6 +209,7 @@ def speed_table(rows: pd.DataFrame) -> Table:
         " the same number of threads and, but where the table says otherwise, precision.",
         *_samples(rows["latency_n"].dropna(), "lines" if scenario == "S1" else "batches"),
         *(note for heading, note in EXPLAINED.items() if heading in printed),
+        *([f"Memory did not suffice: {'; '.join(left_out)}."] if left_out else []),
         *([f"BLEU: {signature}."] if signature else []),
         *notes(printed),
     ]
@@ -190,6 +256,8 @@ def read_speed(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     rows = pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str), na_values=[""], keep_default_na=False)
+    if list(rows.columns) == [name for name in COLUMNS if name not in LATER]:
+        rows = rows.assign(**dict.fromkeys(LATER, float("nan")))[COLUMNS]
     if list(rows.columns) != COLUMNS:
         raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
     return rows.fillna(dict.fromkeys(TEXTS, ""))
@@ -249,8 +317,10 @@ def _cells(row: Row, scenario: str) -> dict[str, str]:
     }
     for heading, (form, column) in CELLS[scenario].items():
         cells[heading] = _printed(form, row[column])
-        if column == SPEED[scenario] and row["latency_disturbed"] > 0:
-            cells[heading] += "†"
+        if column == SPEED[scenario]:
+            cells[heading] += marks(row)
+        if column == "speedup" and not pd.isna(row[column]):
+            cells[heading] += ratio_marks(row)
     return cells
 
 

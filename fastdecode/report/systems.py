@@ -57,11 +57,12 @@ def systems_table(
     timed = {
         (row["target"], row["system"], row["decoder"]): row for row in speeds.to_dict("records")
     }
-    lines = [_line(key, measured.get(key), timed.get(key)) for key in rows or measured]
+    own = "" if speeds.empty else speed.precision_of(speeds)
+    lines = [_line(key, measured.get(key), timed.get(key), own) for key in rows or measured]
     frame = pd.DataFrame(lines, columns=COLUMNS, dtype=str).fillna("")
     caption = [
         f"{dataset}, {split}.",
-        *_timing(tidy, speeds),
+        *_timing(tidy, speeds, own),
         *_signatures(tidy),
         *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),
         *notes(frame),
@@ -81,7 +82,9 @@ def _speeds(
     return chosen
 
 
-def _line(key: Key, group: pd.DataFrame | None, timed: Mapping[Any, Any] | None) -> dict[str, str]:
+def _line(
+    key: Key, group: pd.DataFrame | None, timed: dict[Any, Any] | None, precision: str
+) -> dict[str, str]:
     target, system, decoder = key
     names = {"system": system, "target": target, "decoder": decoder}
     if group is None:
@@ -95,23 +98,20 @@ def _line(key: Key, group: pd.DataFrame | None, timed: Mapping[Any, Any] | None)
     }
     if timed is None:
         return line | dict.fromkeys(("tier", "ms per sentence", "speed-up"), NOT_MEASURED)
-    coarse = timed["precision"] in speed.COARSE
-    ratio = timed["speedup"]
+    ratio, coarse = timed["speedup"], timed["precision"] != precision
     return {
         **line,
         "tier": timed["tier"] + (f", {timed['precision']}" if coarse else ""),
-        "ms per sentence": f"{timed['latency_median']:.2f}"
-        + ("†" if timed["latency_disturbed"] > 0 else ""),
-        "speed-up": NOT_MEASURED if pd.isna(ratio) else f"×{ratio:.2f}",
+        "ms per sentence": f"{timed['latency_median']:.2f}{speed.marks(timed)}",
+        "speed-up": NOT_MEASURED if pd.isna(ratio) else f"×{ratio:.2f}{speed.ratio_marks(timed)}",
     }
 
 
-def _timing(tidy: pd.DataFrame, speeds: pd.DataFrame) -> list[str]:
+def _timing(tidy: pd.DataFrame, speeds: pd.DataFrame, precision: str) -> list[str]:
     """Say what times and speed-ups are of, and which seeds were timed where they are not all."""
     if speeds.empty:
         return []
     device, threads, seeds = (only(speeds, name) for name in ("device", "threads", "seeds"))
-    precision = only(speeds[~speeds["precision"].isin(speed.COARSE)], "precision")
     seed = "" if seeds == seeds_of(tidy) else f", seed {seeds}"
     return [
         f"Median times: scenario S1, {device}, threads {threads}, {precision}{seed}.",

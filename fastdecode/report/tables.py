@@ -6,15 +6,19 @@ from dataclasses import dataclass
 import pandas as pd
 
 from fastdecode.errors import UserError
+from fastdecode.measure.agreement import FEW, GAP
 from fastdecode.measure.disturbance import DRIFT, OTHERS
 
 NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
+DISTURBED, RANDOM, APART = "†", "‡", "≠"
 NOTES = {
     "±": "±: standard deviation over seeds.",
-    "†": f"†: the machine was disturbed: medians of repeats differ by more than {DRIFT:.0%}, or "
-    f"other processes used more than {OTHERS} cores.",
-    "‡": "‡: random weights, every translation as long as its reference.",
+    DISTURBED: f"{DISTURBED}: the machine was disturbed: medians of repeats differ by more than "
+    f"{DRIFT:.0%}, or other processes used more than {OTHERS} cores.",
+    RANDOM: f"{RANDOM}: random weights, every translation as long as its reference.",
+    APART: f"{APART}: on more than {FEW:.0%} of the lines it writes something else than its twin, "
+    f"or the search that it repeats, not within {GAP} in score: see the table of agreement.",
     NOT_MEASURED: f"{NOT_MEASURED}: not measured.",
 }
 ESCAPES = str.maketrans(
@@ -26,6 +30,9 @@ ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        **{"α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$"},
+        **{"ε": r"$\epsilon$", "λ": r"$\lambda$", "τ": r"$\tau$", "Δ": r"$\Delta$"},
+        "≠": r"$\neq$",
         "×": r"$\times$",
         "±": r"$\pm$",
         "†": r"$^\dagger$",
@@ -46,6 +53,11 @@ class Table:
 
     frame: pd.DataFrame
     caption: str
+
+
+def of_both(marks: str, others: str) -> str:
+    """Return what a number that is made of two times is marked with."""
+    return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
 
 
 def notes(frame: pd.DataFrame) -> list[str]:

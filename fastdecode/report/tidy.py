@@ -40,6 +40,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
 }
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
+LEFT_OUT = "latency_left_out"  # a batch did not fit into memory
 MEMORY = "memory_"  # what names of metrics of memory begin with
 MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}
 MEGABYTE = 1e6  # the unit of memory, MB
@@ -149,6 +150,10 @@ def _latency_rows(document: Row) -> Iterator[Row]:
         if every["scenario"] == "Smax":
             for counted, unit in THROUGHPUT_UNITS.items():
                 yield _speed(every, f"throughput_{counted}", timed[f"{counted}_per_second"], unit)
+
+    for missing in document.get("left_out", ()):
+        if missing.get("decoder"):  # others stand for all decoders, or were written without labels
+            yield _speed({**document["provenance"], **missing}, LEFT_OUT, 1.0, "1 if so")
 
 
 def _memory_rows(document: Row) -> Iterator[Row]:

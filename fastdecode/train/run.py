@@ -92,6 +92,12 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
             candidates = _train_to_the_end(job, work, provenance)
             state = checkpoints.average(candidates.paths())
             checkpoints.save(state | {"averaged_updates": candidates.chosen()}, averaged)
+        elif _commits(work)[-1:] != [commit()]:
+            say(
+                job.label,
+                f"trained already, by commit {''.join(_commits(work)[-1:]) or 'unknown'}: if what "
+                f"is trained has changed since, delete {work} and run again",
+            )
         _remove_checkpoints(work, keep=averaged)
         state = checkpoints.load(averaged)
         rows = curve(work / "train.log", checkpoints.read_seen(work))

@@ -180,6 +180,13 @@ def test_half_precision_needs_a_gpu(folder: Path) -> None:
     assert config.training("talks.8k", "teacher").precision == "fp16"
 
 
+def test_trained_systems_are_not_compared_with_random_weights(folder: Path) -> None:
+    random, faster = "untrained/teacher", over("untrained/teacher/greedy")
+    assert read(folder, systems=[random, "untrained/student"], speedup_over=faster)
+    message = fault(folder, systems=[random, "raw/student"], speedup_over=faster)
+    assert "speedup_over.reference: untrained/teacher/greedy has random weights" in message
+
+
 def test_a_decoder_that_holds_no_lengths_is_refused(folder: Path) -> None:
     rows_ = copy.deepcopy(DEFINITIONS)
     rows_["systems/left.yaml"]["decoders"]["quick"] = {"engine": "ctranslate2"}

@@ -128,7 +128,7 @@ def test_null_takes_a_setting_back(folder: Path) -> None:
 
 def test_a_system_may_stay_untrained(folder: Path) -> None:
     systems = ["untrained/student", "teacher/student"]
-    config = read(folder, systems=systems, speedup_over=over("untrained/student/greedy"))
+    config = read(folder, systems=systems, speedup_over=over("teacher/student/greedy"))
     assert config.untrained() == [Model("talks.8k", "untrained", "student", 7)]  # the first seed
     assert {model.target for model in config.selected()} == {"teacher"}
     assert {model.target for model in config.models()} == {"raw", "teacher"}

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.measure.agreement import agreement, differences
+from fastdecode.measure.agreement import agreement, apart, differences
 from fastdecode.translation import Translation, write_translations
 
 
@@ -51,3 +51,15 @@ def test_files_that_do_not_belong_together(tmp_path: Path, other: dict[str, Any]
     path, twin = write(tmp_path / "a.gz", ONE), write(tmp_path / "b.gz", ONE, **other)
     with pytest.raises(UserError, match="not of the same target and lines"):
         agreement(path, twin)
+
+
+def test_ties_that_rounding_broke_are_no_fault(tmp_path: Path) -> None:
+    path = write(tmp_path / "fast.jsonl.gz", ONE)
+    faulty = {("raw", "big", "fast.jsonl.gz")}
+    for score, red in ((-1.0005, set()), (-1.002, faulty), (None, faulty)):
+        twin = write(tmp_path / "slow.jsonl.gz", [ONE[0], translation("e", score), ONE[2]])
+        found = agreement(path, twin)
+        assert apart([found]) == red
+        assert apart([found | {"lines": 100}]) == set()  # one in a hundred
+        assert apart([found | {"lines": 99}]) == red
+    assert apart([agreement(path, path)]) == set()

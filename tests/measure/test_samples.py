@@ -12,7 +12,7 @@ from fastdecode.measure.diversity import (
     resampled_multi_reference_bleu,
     resampled_pairwise_bleu,
 )
-from fastdecode.measure.samples import TEMPERATURES, sampled
+from fastdecode.measure.samples import TEMPERATURES, _some, sampled
 from fastdecode.measure.statistic import Lines, Readable, Split
 
 SYSTEM = System([SimpleNamespace(max_positions=lambda: (9, 9))], None, None)  # type: ignore[arg-type]
@@ -40,16 +40,28 @@ def test_as_many_samples_as_half_of_the_lines_have_references() -> None:
     assert asked == [([["s0"], ["s2"]], temperature, 3) for temperature in TEMPERATURES]
     assert (found["samples"], found["lines"], found["left_out"]) == (3, 2, 1)
     drawn = [RIGHT[0], RIGHT[2][:3]]
+    right = [_some(RIGHT[0], 3, 0), _some(RIGHT[2], 3, 2)]
     for point, temperature in zip(found["points"], TEMPERATURES, strict=True):
         assert point["temperature"] == temperature
         assert point["pairwise"] == pairwise_bleu(drawn, "en", False)
-        assert point["multi_reference"] == multi_reference_bleu(drawn, drawn, "en", False)
+        assert point["multi_reference"] == multi_reference_bleu(drawn, right, "en", False)
         assert point["resamples"] == {
             "pairwise": resampled_pairwise_bleu(drawn, "en", False).round(6).tolist(),
-            "multi_reference": resampled_multi_reference_bleu(drawn, drawn, "en", False)
+            "multi_reference": resampled_multi_reference_bleu(drawn, right, "en", False)
             .round(6)
             .tolist(),
         }
+
+
+def test_references_are_the_first_and_any_others() -> None:
+    right = [str(number) for number in range(9)]
+    chosen = [_some(right, 4, line) for line in range(50)]
+    assert chosen == [_some(right, 4, line) for line in range(50)]
+    for some in chosen:
+        assert some[0] == "0"
+        assert len(set(some)) == 4
+        assert set(some) <= set(right)
+    assert {word for some in chosen for word in some} == set(right)
 
 
 def test_lines_without_any_known_translation_are_left_out() -> None:

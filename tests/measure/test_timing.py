@@ -131,6 +131,7 @@ def no_memory() -> Exception:
         MemoryError(),
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
         RuntimeError("CUDA failed with error out of memory"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         RuntimeError("std::bad_alloc"),
     ],
 )

@@ -119,6 +119,23 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
         assert 0 < cost.seconds < 3600 and cost.kept > 0, rule
 
 
+def test_a_statistic_of_the_training_set_is_of_some_of_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = costs("toy-lattice", tmp_path)
+    seconds = {}
+    for split in ("test", "train"):
+        output = f"results/toy.long/raw/transformer/seed1/{split}.ranks.statistic.json"
+        for lines in (1_000, 100_000, 20_000_000):
+            size = Size(lines, 20.0, known=True)
+            monkeypatch.setattr(plan._sizes, "of", lambda *_, size=size: size)
+            job = Job("measure_statistic", (output,), (), False)
+            seconds[split, lines] = plan.of(job).seconds
+    assert seconds["train", 1_000] == seconds["test", 1_000]
+    assert seconds["train", 1_000] < seconds["train", 100_000] == seconds["train", 20_000_000]
+    assert seconds["test", 100_000] < seconds["test", 20_000_000]
+
+
 def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
     timing = "results/report/r/latency/toy.long.test.reference.S1.threads1.json"
     few, more, most = (

@@ -1,3 +1,4 @@
+import warnings
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,31 @@ def test_its_labels_are_plain_numbers(values: tuple[float, float], labels: list[
     logarithmic(panel, "y", values)
     assert [label.get_text() for label in panel.get_yticklabels()] == labels
     assert panel.get_yscale() == "log" and panel.get_xscale() == "linear"
+
+
+def test_dollars_of_a_sentence_are_no_formula(tmp_path: Path) -> None:
+    with canvas(1.0, tmp_path / "x.svg", tmp_path / "x.png") as figure:
+        panel = figure.subplots()
+        panel.set_xscale("log")
+        panel.set_xlim(1, 100)
+        shown = panel.text(1, 0.5, "From $ 5 % to $ 6 % .")
+        panel.set_yticks([0.5], ["$ 5 or $ 6"])
+    assert not shown.get_parse_math()
+    assert [tick.label1.get_parse_math() for tick in panel.yaxis.get_major_ticks()] == [False]
+    assert all(tick.label1.get_parse_math() for tick in panel.xaxis.get_major_ticks())
+    assert (tmp_path / "x.png").exists()
+
+
+def test_letters_without_a_font_are_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastdecode.report.canvas.HAN", ())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with canvas(1.0, tmp_path / "x.svg", tmp_path / "x.png") as figure:
+            figure.text(0.5, 0.5, "这是这")
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "x.svg: no font of this machine has 这是: boxes are drawn" in said
 
 
 def test_a_figure_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,16 @@ import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.report.speed import COLUMNS, read_speed, speed_rows, speed_table, write_speed
+from fastdecode.report.speed import (
+    COLUMNS,
+    LATER,
+    did_not_fit,
+    precision_of,
+    read_speed,
+    speed_rows,
+    speed_table,
+    write_speed,
+)
 from fastdecode.report.tables import to_latex, to_markdown
 
 OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
@@ -146,13 +155,74 @@ def test_a_disturbed_timing_is_marked(tidy: pd.DataFrame) -> None:
         marked = [cell.endswith("†") for cell in table.frame[heading]]
         assert [number for number, mark in enumerate(marked) if mark] == [5]
         assert "†: the machine was disturbed" in table.caption
+        marked = [cell.endswith("†") for cell in table.frame["speed-up"]]
+        assert [number for number, mark in enumerate(marked) if mark] == [5]
+
+
+def test_a_ratio_is_marked_if_its_denominator_is_disturbed(tidy: pd.DataFrame) -> None:
+    where = {"metric": "latency_disturbed", "decoder": "beam5", "threads": "2", "target": "raw"}
+    tidy.loc[picked(tidy, **where).index, "value"] = 1.0
+    for scenario, heading in (("S1", "median ms"), ("Smax", "sentences/s")):
+        frame = speed_table(rows_of(tidy, scenario)).frame
+        times, ratios = ([c.endswith("†") for c in frame[h]] for h in (heading, "speed-up"))
+        assert [number for number, mark in enumerate(times) if mark] == [4]
+        reference = (frame["tier"] == "reference") & (frame["threads"] == "2")
+        assert ratios == reference.tolist()
+
+
+def test_times_of_random_weights_are_marked(tidy: pd.DataFrame) -> None:
+    tidy["target"] = tidy["target"].replace("raw", "untrained")
+    over = {"reference": "big/small/beam5", "optimised": "untrained/base/fast"}
+    table = speed_table(speed_rows(tidy, "toy", "test", "S1", over))
+    random = table.frame["target"] == "untrained"
+    optimised = table.frame["tier"] == "optimised"
+    for heading, marked in (("median ms", random), ("speed-up", random | optimised)):
+        assert [cell.endswith("‡") for cell in table.frame[heading]] == marked.tolist()
+    assert "‡: random weights" in table.caption
+
+
+def test_memory_stands_beside_the_fewest_threads(tidy: pd.DataFrame) -> None:
+    memory = tidy["metric"].str.startswith("memory")
+    frame = speed_table(rows_of(tidy[memory | (tidy["threads"] == "2")])).frame
+    assert frame["threads"].unique().tolist() == ["2"]
+    assert frame["peak MB"].tolist()[:2] == ["300", "300"]
+
+
+def test_what_did_not_fit_stands_in_the_caption(tidy: pd.DataFrame) -> None:
+    where = {"metric": "latency_median", "decoder": "greedy", "target": "raw", "scenario": "Smax"}
+    missing = picked(tidy, **where).assign(metric="latency_left_out", value=1.0)
+    tidy = pd.concat([tidy, missing.assign(batch="64"), missing.assign(batch="32")])
+    said = did_not_fit(tidy, "toy", "test", "Smax")
+    assert said == ["base (raw) with greedy from 32 on"]
+    assert did_not_fit(tidy, "toy", "test", "S1") == []
+    caption = speed_table(rows_of(tidy, "Smax"), said).caption
+    assert "Memory did not suffice: base (raw) with greedy from 32 on." in caption
+
+
+def test_what_writes_something_else_is_marked(tidy: pd.DataFrame) -> None:
+    table = speed_table(rows_of(tidy), apart={("raw", "base", "fast")})
+    marked = table.frame[table.frame["decoder"].str.endswith("≠")]
+    assert set(zip(marked["target"], marked["decoder"], strict=True)) == {("raw", "fast≠")}
+    assert len(marked) == 2 and "≠: on more than 1% of the lines" in table.caption
+    assert "≠" not in speed_table(rows_of(tidy)).caption
+
+
+@pytest.mark.parametrize("coarse", ["int8", "none"])
+def test_a_run_in_half_precision(tidy: pd.DataFrame, coarse: str) -> None:
+    tidy["precision"] = tidy["precision"].replace({"fp32": "bf16", "int8": coarse})
+    tidy = tidy[tidy["precision"] != "none"]
+    rows = rows_of(tidy)
+    assert precision_of(rows) == "bf16"
+    assert set(rows["over_precision"]) == {"bf16"}
 
 
 def test_a_gpus_own_memory_goes_before_that_of_the_process(tidy: pd.DataFrame) -> None:
     more = picked(tidy, metric="memory_peak", decoder="greedy", target="raw")
     more = more.assign(metric="memory_allocator_peak", value=77.0)
-    table = speed_table(rows_of(pd.concat([tidy, more])))
-    assert table.frame["peak MB"].tolist()[:2] == ["300", "77"]
+    both = pd.concat([tidy, more])
+    assert speed_table(rows_of(both)).frame["peak MB"].tolist()[:2] == ["300", "300"]
+    table = speed_table(rows_of(both.assign(device="NVIDIA H200")))
+    assert table.frame["peak MB"].tolist()[:2] == ["–", "77"]  # –: of another allocator
 
 
 def test_what_was_not_measured_is_no_number(tidy: pd.DataFrame) -> None:
@@ -239,6 +309,9 @@ def test_the_csv_keeps_everything(tidy: pd.DataFrame, tmp_path: Path) -> None:
     rows = speed_rows(tidy, "toy", "test", "S1", {"reference": "raw/base/beam5"})
     write_speed(tmp_path / "speed.csv", rows)
     pd.testing.assert_frame_equal(read_speed(tmp_path / "speed.csv"), rows)
+    write_speed(tmp_path / "older.csv", rows.drop(columns=list(LATER)))
+    older = read_speed(tmp_path / "older.csv")
+    assert older.columns.equals(rows.columns) and older["over_disturbed"].isna().all()
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     for name, message in (("other.csv", "its columns are not"), ("none.csv", "no such file")):
         with pytest.raises(UserError, match=message):

@@ -1,6 +1,11 @@
+from pathlib import Path
+from unicodedata import normalize
+
 import pandas as pd
 
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import ESCAPES, to_latex, to_markdown
+
+PAPERS = Path(__file__).parents[2] / "config/papers"
 
 FRAME = pd.DataFrame({"system": ["a|b_c", "d"], "BLEU & co": ["1.5 ± 0.1†", "–"], "up": ["×2", ""]})
 
@@ -14,6 +19,14 @@ def test_markdown() -> None:
         r"| a\|b_c | 1.5 ± 0.1† | ×2 |",
         "| d | – |  |",
     ]
+
+
+def test_plain_latex_knows_every_letter_of_the_papers() -> None:
+    """All but letters with accents, which it knows by itself."""
+    texts = "".join(path.read_text(encoding="utf-8") for path in PAPERS.glob("*.yaml"))
+    plain = {letter for letter in texts if len(normalize("NFD", letter)) == 1 and letter > "~"}
+    assert {"τ", "λ", "Δ"} <= plain
+    assert [letter for letter in sorted(plain) if ord(letter) not in ESCAPES] == []
 
 
 def test_latex() -> None:

@@ -9,7 +9,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_json, read_lines, write_json
 from fastdecode.measure.latency import Sample, Series
 from fastdecode.measure.summary import Timings, write_latency
-from fastdecode.report.tidy import COLUMNS, gather, read_tidy, write_tidy
+from fastdecode.report.tidy import COLUMNS, MODEL, gather, read_tidy, write_tidy
 
 ORIGIN = {"dataset": "toy", "target": "raw", "system": "base", "seed": 1, "device": "cpu: X"}
 SPEED = {"tier": "reference", "scenario": "S1", "threads": 1}
@@ -104,6 +104,18 @@ def test_one_value_a_row(tmp_path: Path) -> None:
     assert greedy["batch"] == "1"
     seconds = tidy[tidy["metric"] == "train_seconds"].iloc[0]
     assert (seconds["value"], seconds["unit"], seconds["split"]) == (61.5, "s", "")
+
+
+def test_what_did_not_fit_is_of_its_decoder(tmp_path: Path) -> None:
+    path = sweep(tmp_path / "sweep.json")
+    document = read_json(path)
+    labels = {key: document["rows"][0][key] for key in (*MODEL[1:], "decoder", "precision")}
+    reason = {"batch": 64, "reason": "memory is full"}
+    document["left_out"] = [{"name": None, **reason}, {"name": "x", **reason, **labels}]
+    write_json(path, document)
+    tidy = gather("demo", [training(tmp_path / "train.json")], [], [path], [])
+    (row,) = tidy[tidy["metric"] == "latency_left_out"].to_dict("records")
+    assert (row["decoder"], row["batch"], row["scenario"]) == (labels["decoder"], "64", "Smax")
 
 
 def speeds(tidy: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:

@@ -44,6 +44,14 @@ def test_configuration(workplace: Workplace, change: dict[str, Any], message: st
     assert message in refused(workplace)
 
 
+def test_a_key_that_stands_twice_in_the_run(workplace: Workplace) -> None:
+    with (workplace.folder / "run.yaml").open("a") as run:
+        run.write("seeds: [2]\nseeds: [3]\n")
+    done = workplace.snakemake(DATA)
+    assert done.returncode != 0
+    assert 'not valid YAML: the key "seeds" stands twice' in done.stdout
+
+
 def test_a_missing_gpu(workplace: Workplace) -> None:
     workplace.run["device"] = "cuda"
     workplace.run["training"] = {"precision": "fp32"}

@@ -8,6 +8,22 @@ from tests.workflow.conftest import ROOT
 NAME = re.compile(r"^(?:def (\w+)\(|([A-Z_]+) = )", re.MULTILINE)
 
 
+def test_what_a_cluster_runs_says_what_it_takes() -> None:
+    """Else it gets what the partition gives, and no second attempt gets more."""
+    rules = [
+        (file.name, body.partition(":")[0].strip() or body.split('"')[1], body)
+        for file in (ROOT / "workflow/rules").glob("*.smk")
+        for body in re.split(r"^ *rule\b", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    ]
+    assert len(rules) > 40
+    bare = [
+        (file, name)
+        for file, name, body in rules
+        if "localrule: True" not in body and not ("mem_mb=" in body and "runtime=" in body)
+    ]
+    assert bare == []
+
+
 def test_no_name_is_defined_twice() -> None:
     """The later one would win, and an input function that fails hides its rule without a word."""
     names = Counter(

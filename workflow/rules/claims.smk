@@ -85,6 +85,9 @@ rule resample_quality:
         f"{REPORT}/claims/{{paper}}.{{dataset}}.{{split}}.{{metric}}.csv",
     wildcard_constraints:
         metric=any_of(RESAMPLED),
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
     params:
         entries=lambda w: [
             f"{model.entry}/{decoder}" for model, decoder in resamples_of(w)

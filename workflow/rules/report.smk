@@ -205,7 +205,12 @@ rule tabulate_significance:
 
 rule tabulate_speed:
     input:
-        f"{REPORT}/measurements.csv",
+        tidy=f"{REPORT}/measurements.csv",
+        agreement=lambda w: (
+            [f"{REPORT}/agreement/{w.dataset}.{w.split}.json"]
+            if twins(w.dataset)
+            else []
+        ),
     output:
         csv=f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.csv",
         md=report(

@@ -30,8 +30,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         settings=Latency.model_validate(params.latency),
         references=lengths_of(*map(Path, files.references)) if files.references else (),
     )
-    timed = time_decoders([Entry(**entry) for entry in params.entries], bench, names.scenario)
-    origin = provenance(
+    origin = provenance(  # of the code as it is now, whatever is committed meanwhile
         dataset=names.dataset,
         system=None,
         decoder=None,
@@ -41,10 +40,10 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         tier=names.tier,
         scenario=names.scenario,
         threads=threads,
-        lines=timed.lines,
         before=before,
-        after=circumstances(),
     )
+    timed = time_decoders([Entry(**entry) for entry in params.entries], bench, names.scenario)
+    origin |= {"lines": timed.lines, "after": circumstances()}
     write_latency(
         Path(snakemake.output.summary),
         Path(snakemake.output.samples),

@@ -21,7 +21,6 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         precision=params.precision,
         settings=Latency.model_validate(params.latency),
     )
-    rows = measure_memory([Entry(**entry) for entry in params.entries], bench)
     origin = provenance(
         dataset=names.dataset,
         system=None,
@@ -31,4 +30,5 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         split=names.split,
         threads=1,
     )
+    rows = measure_memory([Entry(**entry) for entry in params.entries], bench)
     write_json(Path(snakemake.output[0]), {"provenance": origin, "rows": rows})

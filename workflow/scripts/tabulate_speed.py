@@ -3,21 +3,27 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_lines
-from fastdecode.report.speed import speed_rows, speed_table, write_speed
+from fastdecode.files import read_json, write_lines
+from fastdecode.measure.agreement import apart
+from fastdecode.report.speed import did_not_fit, speed_rows, speed_table, write_speed
 from fastdecode.report.tables import to_latex, to_markdown
 from fastdecode.report.tidy import read_tidy
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
+    tidy = read_tidy(Path(snakemake.input.tidy))
     rows = speed_rows(
-        read_tidy(Path(snakemake.input[0])),
+        tidy,
         names.dataset,
         names.split,
         names.scenario,
         snakemake.params.speedup_over,
     )
-    table = speed_table(rows)
+    left_out = did_not_fit(tidy, names.dataset, names.split, names.scenario)
+    agreements = [
+        row for path in snakemake.input.agreement for row in read_json(Path(path))["rows"]
+    ]
+    table = speed_table(rows, left_out, apart(agreements))
     label = f"tab:speed-{names.dataset}-{names.split}-{names.scenario}"
     write_speed(Path(out.csv), rows)
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())

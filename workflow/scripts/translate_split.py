@@ -28,11 +28,11 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     lines = list(read_lines(Path(snakemake.input.lines)))
     label = f"translate {names.target}/{names.system} {names.split} {names.decoder}"
     sentences = [text.source_tokens(line) for line in lines]
-    translations = decode_all(decoder, sentences, 2048, label, system.longest)
     origin = provenance(
         decoder=names.decoder,
         split=names.split,
         settings=params.decoder,
         **params.provenance,
     )
+    translations = decode_all(decoder, sentences, 2048, label, system.longest)
     write_translations(Path(snakemake.output[0]), {"provenance": origin}, lines, translations)

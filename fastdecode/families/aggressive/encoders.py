@@ -34,7 +34,10 @@ def begin_both(
 
 
 def _at_once(verifier: Verifier, drafter: Drafter, batch: Batch) -> tuple[Any, Drafts]:
-    """Run the drafter's encoder beside the verifier's."""
+    """Run the drafter's encoder beside the verifier's.
+
+    On a CPU they share the threads that there are; with one thread they take turns.
+    """
     if batch.tokens.is_cuda:
         main, other = torch.cuda.current_stream(), _other_stream(batch.tokens.device)
         other.wait_stream(main)
@@ -43,9 +46,16 @@ def _at_once(verifier: Verifier, drafter: Drafter, batch: Batch) -> tuple[Any, D
         encoded = verifier.encode(batch)
         main.wait_stream(other)
         return encoded, drafts
+    threads = torch.get_num_threads()
+    if threads == 1:  # what is timed with one thread has no second one
+        return verifier.encode(batch), drafter.begin(batch)
     # PyTorch keeps its modes and its count of threads for each thread by itself.
-    begun = _other_thread().submit(_begin, drafter, batch, torch.get_num_threads())
-    return verifier.encode(batch), begun.result()
+    begun = _other_thread().submit(_begin, drafter, batch, threads // 2)
+    torch.set_num_threads(threads - threads // 2)
+    try:
+        return verifier.encode(batch), begun.result()
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _begin(drafter: Drafter, batch: Batch, threads: int) -> Drafts:

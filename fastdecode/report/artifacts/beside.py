@@ -98,9 +98,9 @@ def _tier(tier: object, ours: pd.DataFrame) -> str:
 
 
 def _timed(speeds: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Say of which seeds the times are, where BLEU is of others, too."""
+    """Say of which seeds the times are, where no BLEU says so, or BLEU is of others, too."""
     seeds = {seed for cell in speeds["seeds"] for seed in cell.split()}
-    if all(set(cell.split()) <= seeds for cell in scores["seeds"]):
+    if len(scores) and all(set(cell.split()) <= seeds for cell in scores["seeds"]):
         return ""
     return f", seed {', '.join(sorted(seeds, key=int))}"
 

@@ -10,8 +10,7 @@ from typing import Any
 from fastdecode.config.papers import OURS, OVER, SD, Artifact
 from fastdecode.report.artifacts.sheet import Sheet
 
-# marks: a time of a busy machine; one of random weights; BLEU tested against a row
-DISTURBED, RANDOM, LETTERS = "†", "‡", "ᵃᵇᶜᵈ"
+LETTERS = "ᵃᵇᶜᵈ"  # marks of BLEU that is tested against a row; the others are those of all tables
 JOINT = " + "  # between stages that are one part
 TO = "–"  # between the ends of a range of lengths
 LABEL, PUBLISHED = "label", "published"
@@ -25,11 +24,6 @@ ADDED = ("over_batch", "part")
 CELLS = Sheet(
     ("row", "column", "source", "text", *NUMBERS, *ORIGIN, *NOTES, *ADDED), NUMBERS, ADDED
 )
-
-
-def of_both(marks: str, others: str) -> str:
-    """Return what a number that is made of two times is marked with."""
-    return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
 
 
 def commits_of(texts: Iterable[str]) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.cells import DISTURBED, commits_of, of_both
+from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import measured
+from fastdecode.report.tables import DISTURBED, of_both
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
@@ -65,7 +66,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 def described(points: pd.DataFrame) -> str:
     """Return a second line for the head of a figure: split and device; † if times are marked.
 
-    Seeds are named where a point is of several; of these the first is timed.
+    Seeds are named where a point is of several, of which the first is timed, and with times.
     """
     return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
 
@@ -76,8 +77,10 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         if values:
             yield " and ".join(values)
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
+    timed = (points["tier"] != "").any()
     if len(seeds) > 1:
-        timed = f", times of seed {seeds[0]}" if (points["tier"] != "").any() else ""
-        yield f"seeds {', '.join(seeds)}{timed}"
+        yield f"seeds {', '.join(seeds)}{f', times of seed {seeds[0]}' if timed else ''}"
+    elif seeds and timed:
+        yield f"seed {seeds[0]}"
     if points["marks"].str.contains(DISTURBED).any():
         yield f"{DISTURBED} on a busy machine"

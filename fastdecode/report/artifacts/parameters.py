@@ -16,7 +16,8 @@ from fastdecode.report.tables import Table
 def cells(evidence: Evidence) -> pd.DataFrame:
     """Return the cells: published ones, and for each column the settings of a system of the run.
 
-    `measured:` of the artifact maps columns to target/system. A row's `ours` is the key of an
+    `measured:` of the artifact maps columns to target/system, or to several with `or` between them,
+    of which the first counts that the run has. A row's `ours` is the key of an
     architecture, a training or a system that the row is about, or <decoder>/<key> of a decoder that
     the run has for the system; update_tokens; key.0 the first of several values. Of several keys
     all values that there are stand in one cell. It may differ by column, and where it is missing
@@ -26,7 +27,10 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     found = published_cells(artifact)
     for dataset, part in evidence.parts.items():
         for column, pattern in artifact.measured.items():
-            entry = choose(pattern, list(part.settings), {})
+            run = list(part.settings)
+            entry = next(
+                filter(None, (choose(one, run, {}) for one in pattern.split(" or "))), None
+            )
             settings = part.settings[entry] if entry else {}
             for row in artifact.rows:
                 named = artifact.patterns(row)

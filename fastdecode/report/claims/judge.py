@@ -1,7 +1,8 @@
 """The verdict on a claim, dataset by dataset and tier by tier."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Finding:
     below: float = float("nan")
     cells: tuple[Cell, ...] = ()
     why: str = ""  # it cannot be told
+    artifact: str = ""  # and panel of it, where each has a number of its own
 
 
 @dataclass(frozen=True)
@@ -138,15 +140,16 @@ class _Case:
                     continue
                 told = True
                 look = self._looking(artifact, panel)
+                told_by = partial(replace, artifact=f"{artifact} {panel}".strip())
                 if self.artifacts[artifact].kind == "table" or any("@" in n for n in names):
-                    yield from _conditions(check, look)
+                    yield from map(told_by, _conditions(check, look))
                     continue
                 points = [cell for cell in here if cell.panel == panel]
                 shared = (_covered if check.interpolated else _shared)(names, points)
                 if check.interpolated:
                     look = self._looking_along(points)
                 for x in shared:
-                    yield from _conditions(_at(check, x), look)
+                    yield from map(told_by, _conditions(_at(check, x), look))
                 if not shared:
                     why = f"no x at which all of {', '.join(sorted(names))} were measured"
                     yield Finding(whole(check), UNKNOWN, why=why)

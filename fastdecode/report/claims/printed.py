@@ -18,7 +18,9 @@ COLUMNS = [
     *("claim", "statement", "reading", "dataset", "tier", "verdict", "why"),  # of the claim
     *("condition", *NUMBERS, "finding", "finding_why", "cells"),  # of one condition
     *("what", "marks", "device", "commit"),  # of its cells
+    "artifact",  # that the condition is judged by, where each is by itself
 ]
+LATER = ("artifact",)  # columns that older files lack
 CAPTION = (
     "Intervals (95%) of BLEU, of what else translations are counted by and of shares of tokens are "
     "from 1,000 resamples of the lines (paired bootstrap), and of the seeds where a system has "
@@ -47,6 +49,7 @@ def verdicts(claims: Mapping[str, Claim], judgements: Sequence[Judgement]) -> pd
 def _line(finding: Finding) -> dict[str, Any]:
     return {
         **{"condition": finding.text, "finding": finding.verdict, "finding_why": finding.why},
+        "artifact": finding.artifact,
         **{name: getattr(finding, name) for name in NUMBERS},
         "cells": "; ".join(f"{cell.name} {cell.value:.6g}" for cell in finding.cells),
         **{key: _every(finding.cells, key) for key in ("what", "device", "commit")},
@@ -69,6 +72,9 @@ def read_verdicts(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    older = [name for name in COLUMNS if name not in LATER]
+    if list(frame.columns) == older:
+        frame = frame.assign(**dict.fromkeys(LATER, ""))
     if list(frame.columns) != COLUMNS:
         raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in NUMBERS})
@@ -110,11 +116,22 @@ def where(line: "pd.Series[Any]") -> str:
 
 def found(group: pd.DataFrame) -> list[str]:
     """Return why a claim cannot be told, or what was found of its conditions."""
-    lines = [line for line in group.to_dict("records") if line["condition"]]
-    return [*map(numbers, lines)] or [str(group["why"].iloc[0])]
+    return [text for _, text in findings(group)] or [str(group["why"].iloc[0])]
 
 
-def numbers(line: dict[Any, Any]) -> str:
+def findings(group: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield what was found of the conditions of a verdict: the finding's own verdict, and a text.
+
+    A condition that several artifacts tell of stands behind the name of each.
+    """
+    lines = group[group["condition"] != ""]
+    several = lines["condition"].duplicated(keep=False)
+    for line, again in zip(lines.to_dict("records"), several, strict=True):
+        by = f"{line['artifact']}: " if again and line["artifact"] else ""
+        yield str(line["finding"]), by + _numbers(line)
+
+
+def _numbers(line: dict[Any, Any]) -> str:
     """Return a finding: condition, number, interval, and the verdict where it does not hold."""
     text = str(line["condition"])
     if pd.isna(line["value"]):

@@ -37,7 +37,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                         **{"dataset": dataset, "series": cells["series"], "source": "ours"},
                         **{"x": place, "y": fmean(values), "n": len(values)},
                         "sd": stdev(values) if len(values) > 1 else None,
-                        "label": f"{name}\n{counts['value'].iloc[0]:.0f} lines",
+                        "label": f"{name}\n{counts['value'].iloc[0]:.0f}",
                         **{"split": part.split, "what": entry, "seeds": " ".join(found["seed"])},
                         "commit": commits_of(found["commit"]),
                     }
@@ -49,4 +49,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     """Draw a curve a system, a panel a dataset."""
     head = f"{name}: {artifact.title}{described(points)}"
     named = {(str(row["dataset"]), row["x"]): row["label"] for row in points.to_dict("records")}
-    draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures, named=named)
+    x = f"{artifact.axes['x']}; below, lines"
+    draw_lines(points, head, x, artifact.axes["y"], pictures, named=named)

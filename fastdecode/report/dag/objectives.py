@@ -24,6 +24,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     with canvas(3.0, *pictures) as figure:
         panels = figure.subplots(1, len(heads), squeeze=False)[0]
         handles: dict[str, Any] = {}
+        cut = False
         for panel, dataset in zip(panels, heads, strict=True):
             here = points[points["dataset"] == dataset]
             for number, one in enumerate(series):
@@ -41,10 +42,13 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             high = here["y"].max()
             low = here["y"].min() if len(here) > 1 else 0.0  # one bar alone is as high as it is
             room = max(high - low, 1.0)
-            panel.set_ylim(max(0.0, np.floor(low - 0.3 * room)), high + 0.15 * room)
+            floor = max(0.0, np.floor(low - 0.3 * room))
+            panel.set_ylim(floor, high + 0.15 * room)
+            cut |= floor > 0
             panel.set_xticks(ticks["x"], ticks["label"])
             panel.set_xlim(ticks["x"].min() - 0.5, ticks["x"].max() + 0.5)
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
         panels[0].set_ylabel(artifact.axes["y"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        below = "\nbars do not begin at zero" if cut else ""
+        figure.suptitle(f"{name}: {artifact.title}{described(points)}{below}", fontsize="medium")
         legend_below(figure, list(handles.values()), list(handles))

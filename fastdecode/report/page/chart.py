@@ -119,15 +119,22 @@ def _logarithmic(values: list[float]) -> tuple[float, float, list[float]]:
         shown = [tick for tick in every if low <= tick <= high]
         if len(shown) <= 2 * TICKS:
             break
+    if len(shown) < 2:  # values as near as these are as good as on a linear axis
+        shown = _even(low, high)
     return low, high, shown
 
 
 def _linear(values: list[float]) -> tuple[float, float, list[float]]:
     room = max((max(values) - min(values)) * 0.08, 0.1)
     low, high = min(values) - room, max(values) + room
+    return low, high, _even(low, high)
+
+
+def _even(low: float, high: float) -> list[float]:
+    """Return ticks between two ends, equally far apart."""
     decade = 10.0 ** floor(log10((high - low) / TICKS))
     step = next(n * decade for n in NICE if n * decade * TICKS >= high - low)
-    return low, high, [step * n for n in range(ceil(low / step), floor(high / step) + 1)]
+    return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]
 
 
 def _name(row: Mapping[Any, Any]) -> str:

@@ -121,7 +121,7 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
             continue
         table = systems_table(tidy, dataset, split, report.speedup_over)
         title = f"Systems on {dataset}, {split}"
-        found.append((title, table.caption, sections.grid(table.frame, title)))
+        found.append((title, table.caption, sections.grid(table.frame, title, names=3)))
     return found
 
 

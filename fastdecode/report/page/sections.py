@@ -4,7 +4,6 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -13,7 +12,7 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
-from fastdecode.report.claims.printed import judgements, numbers, where
+from fastdecode.report.claims.printed import findings, judgements, where
 
 FORMATS = ("csv", "md", "tex", "svg", "png", "html")
 NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
@@ -37,6 +36,7 @@ class Grid:
 
     caption: str
     heads: tuple[tuple[str, bool], ...]
+    names: int  # how many columns, the first ones, name a row
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -86,7 +86,7 @@ def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
         name=name,
         title=f"{_numbered(key)}: {artifact.title}",
         artifact=artifact,
-        grid=grid(table.frame, artifact.title) if table else None,
+        grid=grid(table.frame, artifact.title, len(artifact.labels)) if table else None,
         caption=table.caption if table else "",
         picture="" if table else picture(folder / f"{name}.svg"),
         line=None if table else line_of(frame),
@@ -99,11 +99,11 @@ def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
     )
 
 
-def grid(frame: pd.DataFrame, caption: str) -> Grid:
-    """Return a table of text as it is shown."""
+def grid(frame: pd.DataFrame, caption: str, names: int) -> Grid:
+    """Return a table of text as it is shown; `names` columns, one at least, name its rows."""
     heads = [(str(head), str(head).startswith("published")) for head in frame.columns]
     rows = [tuple(map(str, row)) for row in frame.to_numpy().tolist()]
-    return Grid(caption, tuple(heads), tuple(rows))
+    return Grid(caption, tuple(heads), max(1, names), tuple(rows))
 
 
 def picture(svg: Path) -> str:
@@ -151,13 +151,12 @@ def claims(frame: pd.DataFrame) -> list[Said]:
 
 def _verdict(group: pd.DataFrame) -> Verdict:
     first = group.iloc[0]
-    lines: list[dict[Any, Any]] = [line for line in group.to_dict("records") if line["condition"]]
     return Verdict(
         kind=CLASSES[str(first["verdict"])],
         verdict=str(first["verdict"]),
         where=where(first),
         why=str(first["why"]),
-        findings=tuple((CLASSES[str(line["finding"])], numbers(line)) for line in lines),
+        findings=tuple((CLASSES[kind], text) for kind, text in findings(group)),
     )
 
 

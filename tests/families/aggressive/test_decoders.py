@@ -1,6 +1,7 @@
 """Draft and verify: as greedy search, as the naive twin, as one sentence at a time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
 from threading import Thread, current_thread
@@ -219,22 +220,39 @@ def test_encoders_at_once_change_nothing(pair: System, ragged: list[list[str]]) 
     assert all(other == expected for other in others)
 
 
-def test_encoders_at_once_run_in_two_threads(
+@contextmanager
+def threads_of_pytorch(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_encoders_at_once_share_the_threads_that_there_are(
     pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    threads: list[Thread] = []
+    threads: list[tuple[Thread, int]] = []
     run = Encoder.__call__
 
     def noted(*arguments: Any) -> Any:
-        threads.append(current_thread())
+        threads.append((current_thread(), torch.get_num_threads()))
         return run(*arguments)
 
     monkeypatch.setattr(Encoder, "__call__", noted)
-    for how, count in (("apart", 1), ("concurrent", 2)):
+    for how, allowed, each in (
+        ("apart", 2, [2, 2]),
+        ("concurrent", 1, [1, 1]),
+        ("concurrent", 2, [1, 1]),
+        ("concurrent", 3, [1, 2]),
+    ):
         threads.clear()
         row = {"encoders": how, "engine": "fastdecode"}
-        pair.decoder("aggressive", row, " ".join)(ragged[:2])
-        assert (len(threads), len(set(threads))) == (2, count)
+        with threads_of_pytorch(allowed):
+            pair.decoder("aggressive", row, " ".join)(ragged[:2])
+            assert torch.get_num_threads() == allowed
+        assert sorted(count for _, count in threads) == each
+        together = how == "concurrent" and allowed > 1
+        assert len({thread for thread, _ in threads}) == (2 if together else 1)
 
 
 def test_the_host_looks_at_the_device_once_an_iteration(

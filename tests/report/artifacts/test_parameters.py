@@ -33,6 +33,16 @@ def test_our_value_stands_beside_the_published() -> None:
     assert table.caption.startswith("x: settings. Published: two corpora.")
 
 
+def test_the_first_of_several_systems_that_the_run_has() -> None:
+    measured = {"one": "distilled/absent or raw/second or raw/base"}
+    artifact = ARTIFACT.model_copy(update={"measured": measured})
+    settings = {name: {"decoder_layers": n} for n, name in enumerate(("raw/base", "raw/second"))}
+    part = Part("test", "test", {}, settings=settings)
+    frame = printed("x", artifact, cells(Evidence(artifact, pd.DataFrame(), {"toy": part}))).frame
+    assert frame["toy raw/second"].tolist() == ["1", "", ""]
+    assert "toy raw/base" not in frame
+
+
 def test_a_row_may_be_about_some_columns_alone_and_about_one_of_several_values() -> None:
     rows = {
         "base": {"item": "width", "ours": {"one": "width"}},

@@ -151,8 +151,11 @@ def test_memory_is_the_gpus_own_where_there_is_one(tidy: pd.DataFrame) -> None:
     on_cpu = cells(Evidence(artifact, tidy, PARTS))
     assert ours(on_cpu, "slow", "memory", "reference")["value"] == pytest.approx(300.4)
     own = tidy[tidy["metric"] == "memory_peak"].assign(metric="memory_allocator_peak", value=77.0)
-    table = printed("x", artifact, cells(Evidence(artifact, pd.concat([tidy, own]), PARTS)))
+    gpu = pd.concat([tidy, own]).assign(device="NVIDIA H200")
+    table = printed("x", artifact, cells(Evidence(artifact, gpu, PARTS)))
     assert table.frame["toy peak MB (reference)"].tolist()[:2] == ["77", "77"]  # no † on memory
+    alone = cells(Evidence(artifact, tidy.assign(device="NVIDIA H200"), PARTS))
+    assert "ours" not in set(alone["source"])  # what the process takes of the host is no answer
     assert "Memory of ours: toy" in table.caption and "Times of ours" not in table.caption
 
 

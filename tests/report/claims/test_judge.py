@@ -222,6 +222,25 @@ def test_a_division_by_zero_says_where(tmp_path: Path) -> None:
         judged(found, {"value": {"ratio": ["slow.memory", "slow.memory"]}, "above": 1})
 
 
+def test_a_condition_that_two_tables_tell_of_names_them(tmp_path: Path) -> None:
+    check_ = {"rising": ["quick.memory", "slow.memory"]}
+    claim = {"statement": "s", "artifacts": list(ARTIFACTS), "check": [check_]}
+    claims = {"order": check(Claim, claim, "x")}
+    quick = line("quick", "memory", 2.0)
+    found = {
+        name: cells_of(tmp_path, quick, line("slow", "memory", slow), name=name)
+        for name, slow in (("table1", 10.0), ("table2", 1.0))
+    }
+    frame = verdicts(claims, judge(claims, ARTIFACTS, found, Resamples()))
+    assert printed("mine", frame).frame["numbers"].tolist() == [
+        "table1: quick.memory < slow.memory: +8; "
+        "table2: quick.memory < slow.memory: -1 (does not hold)"
+    ]
+    older = frame.drop(columns="artifact")
+    older.to_csv(tmp_path / "claims.csv", index=False)
+    assert set(read_verdicts(tmp_path / "claims.csv")["artifact"]) == {""}
+
+
 def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     claims = {
         "order": {

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from fastdecode.config.papers import Paper
 from fastdecode.errors import UserError
+from fastdecode.measure.lengths import NAMES
 from fastdecode.report.artifacts.evidence import Curve, Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
 from fastdecode.report.artifacts.points import POINTS
@@ -80,6 +81,7 @@ def test_objectives_stand_beside_the_published(
     assert_legible(figure)
     assert [panel.get_title() for panel in figure.axes] == ["published", "toy"]
     assert labels(figure) == ["all masked", "uniform", "adaptive"]
+    assert figure.get_suptitle().endswith("bars do not begin at zero")
 
 
 def test_an_objective_alone_is_as_high_as_it_is_and_stands_in_its_place(
@@ -128,11 +130,25 @@ def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> 
     ]
     points = drawn("figure12", pd.DataFrame(rows), parts={"toy": part(nat="raw/base/beam5")})
     assert points[["x", "y", "n"]].to_numpy().tolist() == [[1, 32, 2], [3, 22, 2]]
-    assert points["label"].tolist() == ["1-10\n7 lines", "21-30\n3 lines"]
+    assert points["label"].tolist() == ["1-10\n7", "21-30\n3"]
     (figure,) = saved
     assert_legible(figure)
     ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
-    assert ticks == ["1-10\n7 lines", "21-30\n3 lines"]
+    assert ticks == ["1-10\n7", "21-30\n3"]
+    assert figure.axes[0].get_xlabel().endswith("; below, lines")
+
+
+def test_bleu_by_length_of_two_corpora_can_be_read(drawn: Any, saved: list[Figure]) -> None:
+    rows = [
+        value("raw/base/beam5", f"{metric}_by_length/{bucket}", number) | {"dataset": dataset}
+        for dataset in ("wmt14.en-de.dag", "wmt17.zh-en.dag")
+        for place, bucket in enumerate(NAMES)
+        for metric, number in (("bleu", 30.0 - place), ("lines", 1010.0 - 30 * place))
+    ]
+    parts = dict.fromkeys(("wmt14.en-de.dag", "wmt17.zh-en.dag"), part(nat="raw/base/beam5"))
+    drawn("figure12", pd.DataFrame(rows), parts=parts)
+    (figure,) = saved
+    assert_legible(figure)
 
 
 def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list[Figure]) -> None:

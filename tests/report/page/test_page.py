@@ -1,3 +1,4 @@
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,9 +20,18 @@ from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import verdicts, write_verdicts
-from fastdecode.report.page.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
+from fastdecode.report.page.chart import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    _logarithmic,
+    charts,
+)
 from fastdecode.report.page.page import PaperOf, Report, page
-from fastdecode.report.page.sections import provenance
+from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
 from fastdecode.report.speed import speed_rows, write_speed
 from fastdecode.report.tidy import write_tidy
@@ -170,6 +180,14 @@ def test_published_numbers_stand_beside_ours(written: str) -> None:
     assert "c0ffee" in written and "a doubt" in written
 
 
+def test_systems_are_named_by_system_target_and_decoder(written: str) -> None:
+    table = written[written.index("Systems on ") :]
+    body = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = [re.findall(r'<th scope="row"[^>]*>(.*?)</th>', row) for row in body.split("</tr>")[:-1]]
+    assert rows == [["base", "raw", "beam5"], ["small", "big", "beam5"]]
+    assert body.count('class="name"') == 2
+
+
 def test_verdicts_are_shown_with_their_numbers(written: str) -> None:
     assert "quick.bleu &lt; slow.bleu: +5" in written
     assert written.count('<span class="verdict holds">') == 1
@@ -252,6 +270,21 @@ def test_places_of_points(tmp_path: Path) -> None:
     (chart,) = charts(worse, {})
     assert [point.best for point in chart.points] == [True, False]
     assert charts(frame.assign(bleu=float("nan")), {}) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[12, 17], [11.5, 13, 18], [15.1, 13.7], [25.0], [120, 190], [0.9], [0.05], [0.28, 0.31]],
+)
+def test_an_axis_has_two_ticks_at_least(values: list[float]) -> None:
+    low, high, ticks = _logarithmic(values)
+    assert len(ticks) >= 2 and all(low <= tick <= high for tick in ticks)
+
+
+def test_all_that_names_a_row_is_its_head() -> None:
+    frame = pd.DataFrame({"group": ["a", "a"], "model": ["b", "c"], "BLEU": ["1", "2"]})
+    assert grid(frame, "x", 2).names == 2
+    assert grid(frame, "x", 0).names == 1
 
 
 def test_provenance_of_cells() -> None:
