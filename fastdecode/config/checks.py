@@ -83,8 +83,15 @@ def _check_datasets(config: "Configuration", where: str) -> None:
                     f"datasets/{name}.yaml: models learn from the split train: validate and test "
                     "on others"
                 )
-        for family in dataset.families:
+        for family, training in dataset.families.items():
             check_known(family, config.families, f"datasets/{name}.yaml: families")
+            rows = [config.systems[x] for x in config.recipes if config.family_of[x] == family]
+            for key in training:
+                if all(key in row.unread for row in rows):
+                    raise UserError(
+                        f"datasets/{name}.yaml: families.{family}: no loss there has {key}: "
+                        "another value would change nothing, so leave it out"
+                    )
         for role, preset in dataset.roles.model_dump().items():
             if preset not in config.presets:
                 raise UserError(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fastdecode.config.base import merge
+from fastdecode.config.rows import System
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
 
 
@@ -163,6 +164,15 @@ def test_settings_of_an_unknown_family_are_refused(folder: Path) -> None:
     path = folder / "datasets/talks.8k.yaml"
     path.write_text(path.read_text().replace("  left:", "  leaf:"))
     assert 'talks.8k.yaml: families: there is no "leaf"; did you mean "left"?' in fault(folder)
+
+
+def test_settings_that_no_loss_of_a_family_reads_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(System, "unread", frozenset({"accumulate"}))
+    assert fault(folder).startswith(
+        "datasets/talks.8k.yaml: families.left: no loss there has accumulate: "
+    )
 
 
 def test_training_settings_are_checked_for_every_model(folder: Path) -> None:
