@@ -18,7 +18,6 @@ numbers and merge exactly. naive_beam.py says the same with dictionaries, beam.c
 """
 
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,6 +97,20 @@ def best_hypotheses(
     ]
 
 
+def pace(following: Array, best: Array) -> float:
+    """Return the mean log-probability of a step on lookahead's path to the last vertex.
+
+    `following` and `best` (L,) are each vertex's likeliest next one and the score of that step.
+    Masses are kept in this unit a token, since most vertices may be far less sure than those that
+    translations pass.
+    """
+    here, last, steps = 0, len(best) - 1, []
+    while here < last and len(steps) < last:  # what is not a number leads anywhere
+        steps.append(best[here])
+        here = int(following[here])
+    return float(np.mean(steps))
+
+
 class _Prefixes:
     """All prefixes of a search: arrays by number; 0 is `<s>`."""
 
@@ -167,8 +180,7 @@ def _search(
     model: LanguageModel | None,
 ) -> list[Found]:
     last = len(vertices) - 1
-    best = scores[:last, 0]
-    unit = float(best[best > -inf].mean())
+    unit = pace(vertices[:, 0], scores[:, 0])
     weights = np.exp(scores - unit)
     prefixes = _Prefixes(int(words.max()) + 1, start, unit, model)
     arrived: list[list[tuple[Array, Array]]] = [[] for _ in vertices]  # prefixes and masses

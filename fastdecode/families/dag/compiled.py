@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdecode.errors import UserError
-from fastdecode.families.dag.beam import LanguageModel, Limits, expansions
+from fastdecode.families.dag.beam import LanguageModel, Limits, expansions, pace
 from fastdecode.families.dag.graph import Found, Graph
 
 SOURCE = Path(__file__).with_name("beam.cpp")
@@ -57,9 +57,10 @@ def best_hypotheses(
     sizes = _array(graph.sizes.cpu().numpy(), np.int64)
     vertices, words = _array(pairs.vertices, np.int64), _array(pairs.words, np.int64)
     starts = _array(graph.scores[:, 0, 0].double().cpu().numpy(), np.float64)
-    units = np.array([_unit(s[: size - 1, 0]) for s, size in zip(pairs.scores, sizes, strict=True)])
+    _check_links(vertices, pairs.scores, sizes)
+    firsts = zip(vertices[..., 0], pairs.scores[..., 0], sizes, strict=True)
+    units = np.array([pace(following[:size], best[:size]) for following, best, size in firsts])
     weights = _array(np.exp(pairs.scores - units[:, None, None]), np.float64)
-    _check_links(vertices, weights, sizes)
     tokens = np.empty((batch, count, longest), np.int64)
     lengths, scores = np.empty((batch, count), np.int64), np.empty((batch, count))
     asked = _Asked(model) if model else None
@@ -83,14 +84,10 @@ def best_hypotheses(
     ]
 
 
-def _unit(best: NDArray[Any]) -> float:
-    return float(best[best > -inf].mean())
-
-
-def _check_links(vertices: NDArray[Any], weights: NDArray[Any], sizes: NDArray[Any]) -> None:
+def _check_links(vertices: NDArray[Any], scores: NDArray[Any], sizes: NDArray[Any]) -> None:
     """C++ does not look: raise IndexError for a link that goes back or leaves the graph."""
     here = np.arange(vertices.shape[1])[None, :, None]
-    wrong = (weights > 0) & ((vertices <= here) | (vertices >= sizes[:, None, None]))
+    wrong = (scores > -inf) & ((vertices <= here) | (vertices >= sizes[:, None, None]))
     if wrong.any():
         raise IndexError("a link leads back, or out of the graph")
 

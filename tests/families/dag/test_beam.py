@@ -1,5 +1,6 @@
 """The beam search against all translations, its naive twin, and the paper's worked example."""
 
+from collections.abc import Callable
 from itertools import pairwise, product
 from math import exp, inf, log
 from typing import Any
@@ -10,8 +11,17 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastdecode.families.dag.beam import Limits, beam_search, best_hypotheses, expansions, prune
-from fastdecode.families.dag.graph import Graph
+from fastdecode.families.dag import compiled
+from fastdecode.families.dag.beam import (
+    Limits,
+    beam_search,
+    best_hypotheses,
+    expansions,
+    pace,
+    prune,
+)
+from fastdecode.families.dag.graph import Found, Graph
+from fastdecode.families.dag.links import later
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from tests.families.dag.conftest import BOS, EOS, UNK, random_graph, translations
 
@@ -144,6 +154,32 @@ def test_long_translations_keep_their_masses() -> None:
     ((tokens, score),) = beam_search(graph, Limits(alpha=0.0))
     assert len(tokens) == size - 2
     assert score == pytest.approx(-4.0 * (size - 1))
+
+
+@pytest.mark.parametrize("search", [beam_search, compiled.beam_search])
+def test_vague_vertices_beside_the_path_do_no_harm(search: Callable[..., list[Found]]) -> None:
+    """Every other vertex is hardly reached and leads to all others alike."""
+    size, vague = 601, -7.0
+    links = torch.full((1, size, size), vague)
+    links.masked_fill_(~later(torch.tensor([size]), size), -inf)
+    links[0, :-1:2] = -inf
+    links[0].diagonal(2)[::2] = -0.1
+    words = torch.full((1, size, 1), UNK)
+    words[0, 0], words[0, -1] = BOS, EOS
+    graph = Graph(links, words, torch.zeros(1, size, 1), torch.tensor([size]))
+    ((tokens, score),) = search(graph, Limits(alpha=0.0))
+    assert len(tokens) == size // 2 - 1
+    assert score == pytest.approx(-0.1 * (size // 2))
+
+
+def test_the_pace_is_the_mean_step_of_lookahead() -> None:
+    following = np.array([2, 4, 3, 4, 0])
+    best = np.array([-1.0, -9.0, -2.0, -6.0, -inf])
+    assert pace(following, best) == pytest.approx(-3.0)
+
+
+def test_numbers_that_are_none_do_not_hold_the_search() -> None:
+    assert np.isnan(pace(np.zeros(5, int), np.full(5, np.nan)))
 
 
 def test_a_batch_is_its_sentences_one_by_one() -> None:
