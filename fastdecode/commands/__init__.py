@@ -19,7 +19,7 @@ COMMANDS = {
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
     "plan": "estimate what a run will cost before it is launched",
-    "redraw": "print tables and draw figures anew from their CSV files",
+    "redraw": "write tables and draw figures anew from their CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
@@ -55,8 +55,8 @@ def _parser(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; of all commands only the one asked for is imported."""
     parser = argparse.ArgumentParser(
         prog="fastdecode",
-        description="Translate with what the workflow has trained. Training, measuring and tables "
-        "are the workflow's: see README.md.",
+        description="Translate with what the workflow has trained, and what else needs no "
+        "workflow. Training and measuring a run are the workflow's: see README.md.",
         epilog="fastdecode COMMAND --help explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"fastdecode {__version__}")

@@ -14,6 +14,11 @@ DEFAULT = Path("results/benchmark")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options; the defaults are a base Transformer (Vaswani et al., 2017)."""
+    parser.description = (
+        "Time decoders side by side on random weights: nothing is trained, and translations are\n"
+        "held to --length tokens. Writes a table and all raw samples, and prints the table."
+    )
+    parser.epilog = "example:\n  fastdecode benchmark --families autoregressive --layers 6-6 12-1"
     names = untrained_families()
     parser.add_argument(
         "--families", nargs="+", default=[], choices=names, help=f"(all: {' '.join(names)})"
@@ -41,15 +46,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sentences a batch, besides one at a time (none)",
     )
     parser.add_argument("--width", type=positive, default=512, help="model dimension (%(default)s)")
-    parser.add_argument("--ffn", type=positive, default=2048, help="feed-forward dimension")
-    parser.add_argument("--heads", type=positive, default=8, help="attention heads")
+    parser.add_argument(
+        "--ffn", type=positive, default=2048, help="feed-forward dimension (%(default)s)"
+    )
+    parser.add_argument("--heads", type=positive, default=8, help="attention heads (%(default)s)")
     parser.add_argument("--vocabulary", type=int, default=32000, help="words (%(default)s)")
     parser.add_argument(
         "--length", type=positive, default=28, help="tokens in and out (%(default)s)"
     )
     parser.add_argument("--lines", type=positive, default=4, help="source lines (%(default)s)")
-    parser.add_argument("--warmup", type=int, default=2, help="lines before the clock counts")
-    parser.add_argument("--repeats", type=positive, default=5, help="passes over the lines")
+    parser.add_argument(
+        "--warmup", type=int, default=2, help="lines before the clock counts (%(default)s)"
+    )
+    parser.add_argument(
+        "--repeats", type=positive, default=5, help="passes over the lines (%(default)s)"
+    )
     parser.add_argument("--threads", type=positive, default=1, help="CPU threads (%(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(%(default)s)")
     parser.add_argument(

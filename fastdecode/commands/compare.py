@@ -11,7 +11,14 @@ from fastdecode.translation import read_translations
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
-    parser.description = "Compare the BLEU of two translations of one test set."
+    parser.description = "Compare the BLEU of two translations of one test set that runs wrote."
+    parser.epilog = (
+        "example:\n"
+        "  fastdecode compare \\\n"
+        "      results/toy/transformer/lattice/seed1/test.lattice-k64-candidates.jsonl.gz \\\n"
+        "      results/toy/transformer/transformer/seed1/test.greedy.jsonl.gz \\\n"
+        "      --reference results/corpora/toy/test.raw.de.gz --language de"
+    )
     parser.add_argument(
         "system", type=Path, metavar="A.jsonl.gz", help="translations, as a run writes them"
     )
@@ -19,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "baseline", type=Path, metavar="B.jsonl.gz", help="what they are compared with"
     )
     parser.add_argument(
-        "--reference", type=Path, required=True, metavar="FILE", help="raw target lines, or .gz"
+        "--reference",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="raw target lines, or .gz, such as a run's corpora/CORPUS/SPLIT.raw.LANGUAGE.gz",
     )
     parser.add_argument(
         "--language", default="en", help="target language, for sacreBLEU's tokeniser (default: en)"

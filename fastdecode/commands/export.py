@@ -34,6 +34,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(
             f"--system: {selection.system} is an ensemble: CTranslate2 decodes one model"
         )
+    if (family := selection.configuration.family_of[selection.system]) != "autoregressive":
+        raise UserError(
+            f"--system: CTranslate2 decodes a plain Transformer, and {selection.system} is of the "
+            f"family {family}: take one of autoregressive"
+        )
+    selection.must_be_trained()
     from fastdecode.decode import load_system
     from fastdecode.families.autoregressive.export import export
 

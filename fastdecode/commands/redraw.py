@@ -13,7 +13,7 @@ from fastdecode.progress import track
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
     parser.description = (
-        "Print the tables and draw the figures of papers from their CSV files, such as\n"
+        "Write the tables and draw the figures of papers anew from their CSV files, such as\n"
         "lattice.table1.csv, with no model and no data: after a change of how they look."
     )
     parser.epilog = (

@@ -72,7 +72,7 @@ def positive(text: str) -> int:
 
 @dataclass(frozen=True)
 class Selection:
-    """A trained system of a run; the paths exist."""
+    """A system of a run, and where its files lie."""
 
     configuration: Configuration
     dataset: str
@@ -90,11 +90,17 @@ class Selection:
         keys = ("source", "target", "lowercase", "pretokenised")
         return {**{key: getattr(corpus, key) for key in keys}, "codes": self.codes}
 
-    def decoder(self, name: str | None) -> "Chosen":
-        """Return a decoder, by default the run's first for the system.
+    def must_be_trained(self) -> None:
+        """Raise UserError, which says how to train it, if it is not."""
+        trained = _trained(self.arguments.results, self.models[0])
+        for path in (*self.checkpoints, self.data, self.codes / "codes.source"):
+            _must_exist(path, self.arguments, trained)
 
-        Raises UserError if there is none of this name, it does not fit, or what it needs besides
-        the system is not there.
+    def decoder(self, name: str | None) -> "Chosen":
+        """Return a decoder, by default the run's first for the system, which is trained.
+
+        Raises UserError if there is none of this name, it does not fit, or the system, or what it
+        needs besides, is not there.
         """
         config = self.configuration
         fitting = [decoder for decoder in config.decoders if config.fits(decoder, self.system)]
@@ -117,6 +123,7 @@ class Selection:
 
     def _equipped(self, name: str) -> "Chosen":
         """Return a decoder with what it needs besides, which must be there."""
+        self.must_be_trained()
         config, results, model = self.configuration, self.arguments.results, self.models[0]
         needed = config.assets(self.system, name)
         folder = results / model.dataset / model.target / needed[0] if needed else None
@@ -141,16 +148,16 @@ class Chosen:
 
 
 def select(arguments: argparse.Namespace) -> Selection:
-    """Find the system that `arguments` name.
+    """Find the system that `arguments` name, trained or not.
 
-    Raises UserError if the run has no such system or it is not trained.
+    Raises UserError if the run has no such system.
     """
     configuration = Configuration(read_run(arguments.configfile), DEFINITIONS)
     dataset = arguments.dataset or configuration.run.datasets[0]
     check_known(dataset, configuration.run.datasets, "--dataset of this run (others: --configfile)")
     models = _models(configuration, dataset, arguments.system, arguments.seed)
     checkpoints = [arguments.results / model.folder / "checkpoint.pt" for model in models]
-    selection = Selection(
+    return Selection(
         configuration,
         dataset,
         arguments.system.split("/")[1],
@@ -160,10 +167,6 @@ def select(arguments: argparse.Namespace) -> Selection:
         models,
         arguments,
     )
-    trained = _trained(arguments.results, models[0])
-    for path in (*checkpoints, selection.data, selection.codes / "codes.source"):
-        _must_exist(path, arguments, trained)
-    return selection
 
 
 def _must_exist(path: Path, arguments: argparse.Namespace, more: str = "") -> None:
@@ -175,13 +178,15 @@ def _must_exist(path: Path, arguments: argparse.Namespace, more: str = "") -> No
 
 def _models(config: Configuration, dataset: str, name: str, seed: int | None) -> list[Model]:
     """Return the model that `name` (target/system) means; of an ensemble, all of its models."""
-    ensembles = {f"{RAW}/{ensemble}": ensemble for ensemble in config.ensembles}
-    trained = (f"{m.target}/{m.system}" for m in config.models() if m.dataset == dataset)
-    check_known(name, {*trained, *ensembles}, "--system of this run (others: --configfile)")
+    ensembles = {f"{RAW}/{one}": config.teachers(dataset, one) for one in config.ensembles}
     if name in ensembles:
         if seed:
             raise UserError(f"--seed: the ensemble {name} has seeds of its own: leave --seed out")
-        return config.teachers(dataset, ensembles[name])
+        return ensembles[name]
+    run = {model for model in config.models() if model.dataset == dataset}
+    known = {f"{model.target}/{model.system}" for model in run}
+    known |= {one for one, members in ensembles.items() if run.issuperset(members)}
+    check_known(name, known, "--system of this run (others: --configfile)")
     target, system = name.split("/")
     return [Model(dataset, target, system, seed or config.run.seeds[0])]
 

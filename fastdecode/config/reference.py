@@ -7,6 +7,7 @@ list the runs that are ready, too; `python -m fastdecode.generated` writes them.
 import json
 from itertools import takewhile
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel
@@ -55,11 +56,18 @@ def _default(value: object) -> str:
     return f"`{json.dumps(value)}`"
 
 
+def _choices(annotation: object) -> str:
+    """Return what a key can be, if that is one of a few words or numbers."""
+    choices = get_args(annotation) if get_origin(annotation) is Literal else ()
+    return ", ".join(f"`{choice}`" for choice in choices)
+
+
 def table(model: type[BaseModel]) -> str:
     """Return the keys of one kind of row as a Markdown table: key, default, meaning."""
     lines = ["| key | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         meaning = (field.description or "").replace("|", "\\|")
+        meaning = ": ".join(filter(None, (meaning, _choices(field.annotation))))
         lines.append(f"| `{name}` | {_default(field.default)} | {meaning} |")
     return "\n".join(lines) + "\n"
 

@@ -72,8 +72,8 @@ def quality(
 def _passes(translations: Sequence[Translation]) -> Metrics:
     """Return the decoder's passes, and how many tokens one adds to a line that has words.
 
-    `</s>` is counted, so that greedy search adds one; where drafts are verified these are the tokens
-    that an iteration accepts, of which the authors of GAD count those before `</s>`. Of
+    `</s>` is counted, so that greedy search adds one; where drafts are verified these are the
+    tokens that an iteration accepts, of which the authors of GAD count those before `</s>`. Of
     translations that were made elsewhere no passes are known.
     """
     written = [line for line in translations if line.passes]

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import ctranslate2
@@ -18,6 +19,17 @@ def test_the_folder_translates_as_the_system_does(call: Call, tmp_path: Path) ->
     )
     translated = call("translate", *SYSTEM[:2], stdin=b"one seven two\n")
     assert " ".join(result.hypotheses[0]).lower() == translated.strip().lower()
+
+
+def test_what_it_cannot_export_is_not_asked_to_be_trained(call: Call, tmp_path: Path) -> None:
+    run = {
+        "systems": ["raw/transformer", "raw/lattice"],
+        "decoders": ["beam5", "lattice-k64-candidates"],
+    }
+    (tmp_path / "run.yaml").write_text(json.dumps(run))
+    more = ("--out", str(tmp_path / "model"), "--configfile", str(tmp_path / "run.yaml"))
+    with pytest.raises(SystemExit, match="and lattice is of the family lattice: take one of"):
+        call("export", "--system", "raw/lattice", *more)
 
 
 def test_only_a_single_model_and_a_new_folder(call: Call, tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def test_an_ensemble_has_decoders_of_its_own(place: Place, tmp_path: Path) -> No
     assert ensemble.decoder(None).row == ensemble.configuration.decoders["greedy"]
 
 
+def test_ensembles_that_the_run_does_not_train_are_not_offered(place: Place) -> None:
+    with pytest.raises(UserError) as error:
+        selected(place, "--system", "x")
+    assert "raw/transformer-big" in str(error.value) and "-x3" not in str(error.value)
+
+
 def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
     raw = place.results / "numbers/raw/transformer-big"
     assert selected(place, "--system", "raw/transformer-big").checkpoints == [
@@ -108,6 +114,10 @@ def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
         ),
         ((*SYSTEM, "--seed", "7"), "trained so far: seed 1"),
         (("--system", "transformer-big/transformer"), "seed1/checkpoint.pt does not exist yet"),
+        (  # before it is asked to be trained
+            ("--system", "transformer-big/transformer", "--decoder", "gad-strict"),
+            "--decoder: gad-strict does not decode transformer: take one of",
+        ),
         (("--system", "raw/transformer-big-x3", "--seed", "1"), "leave --seed out"),
         ((*SYSTEM, "--configfile", "no.yaml"), "no.yaml: no such file"),
         ((*SYSTEM, "no/such/file"), "no/such/file: no such file"),
@@ -140,7 +150,7 @@ def test_what_a_system_needs_besides_is_named(
     moved.rename(tmp_path / "away")
     try:
         with pytest.raises(UserError, match=f"{missing} does not exist yet: make it with `snake"):
-            selected(other, *SYSTEM)
+            selected(other, *SYSTEM).must_be_trained()
     finally:
         (tmp_path / "away").rename(moved)
 

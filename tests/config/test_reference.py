@@ -64,6 +64,10 @@ def test_a_table_shows_defaults_as_yaml_would() -> None:
     assert "| `latency` | see below | the latency measurement |" in table(run.Run)
 
 
+def test_a_table_lists_what_can_be_chosen() -> None:
+    assert "or best on valid: `last`, `bleu`, `loss` |" in table(rows.Training)
+
+
 def test_every_kind_of_row_has_its_table() -> None:
     reached = set().union(*map(rows_below, WHERE))
     assert reached == set(WHERE)
