@@ -104,7 +104,8 @@ def pace(following: Array, best: Array) -> float:
     Masses are kept in this unit a token, since most vertices may be far less sure than those that
     translations pass.
     """
-    here, last, steps = 0, len(best) - 1, []
+    here, last = 0, len(best) - 1
+    steps: list[float] = []
     while here < last and len(steps) < last:  # what is not a number leads anywhere
         steps.append(best[here])
         here = int(following[here])
