@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <vector>
@@ -11,6 +12,8 @@
 namespace {
 
 using Number = std::int64_t;
+
+constexpr double NOTHING = -std::numeric_limits<double>::infinity();  // the logarithm of 0
 
 struct Limits {
     Number beams, per_length;
@@ -105,23 +108,30 @@ private:
 
 struct Arrival {
     Number prefix;
-    double mass;
+    double mass;  // its logarithm, as all masses
 };
+
+// The logarithm of a sum, as NumPy's logaddexp has it.
+double add(double a, double b) {
+    if (a == NOTHING) return b;
+    if (a == b) return a + std::log(2.0);
+    return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
+}
 
 class Search {
 public:
-    Search(Number words, double start, double unit, const Limits& limits, Answers* answers)
-        : words_(words), start_(start), unit_(unit), limits_(limits), answers_(answers) {
-        add(0, 0, 1);
-        total_[0] = 1.0;
+    Search(Number words, double start, const Limits& limits, Answers* answers)
+        : words_(words), limits_(limits), answers_(answers) {
+        append(0, 0, 1);
+        total_[0] = start;
     }
 
     // Follow all prefixes to the last of `size` vertices, with `width` pairs at each.
     // Return false if the language model failed.
     bool run(Number size, Number width, const Number* vertices, const Number* words,
-             const double* weights) {
+             const double* steps) {
         std::vector<std::vector<Arrival>> arrived(size);
-        arrived[0].push_back({0, 1.0});
+        arrived[0].push_back({0, total_[0]});
         for (Number here = 0; here + 1 < size; ++here) {
             if (arrived[here].empty()) continue;
             merge(arrived[here]);
@@ -129,11 +139,11 @@ public:
             arrived[here] = {};
             const Number known = count();
             for (Number pair = here * width; pair < (here + 1) * width; ++pair) {
-                if (!(weights[pair] > 0)) continue;
+                if (!(steps[pair] > NOTHING)) continue;
                 for (const Number kept : order_) {
-                    const double added = beams_[kept].mass * weights[pair];
+                    const double added = beams_[kept].mass + steps[pair];
                     const Number longer = number(beams_[kept].prefix, words[pair]);
-                    total_[longer] += added;
+                    total_[longer] = add(total_[longer], added);
                     arrived[vertices[pair]].push_back({longer, added});
                 }
             }
@@ -161,11 +171,11 @@ public:
 private:
     Number count() const { return static_cast<Number>(tokens_.size()); }
 
-    void add(Number parent, Number token, Number length) {
+    void append(Number parent, Number token, Number length) {
         parents_.push_back(parent);
         tokens_.push_back(token);
         lengths_.push_back(length);
-        total_.push_back(0.0);
+        total_.push_back(NOTHING);
         language_.push_back(0.0);
         states_.push_back(0);
         place_.push_back(-1);
@@ -174,7 +184,7 @@ private:
     Number number(Number parent, Number token) {
         const Number next = count();
         const Number found = table_.find(parent * words_ + token, next);
-        if (found == next) add(parent, token, lengths_[parent] + 1);
+        if (found == next) append(parent, token, lengths_[parent] + 1);
         return found;
     }
 
@@ -198,9 +208,10 @@ private:
         for (const Arrival& one : arrived) {
             if (place_[one.prefix] < 0) {
                 place_[one.prefix] = static_cast<Number>(beams_.size());
-                beams_.push_back({one.prefix, 0.0});
+                beams_.push_back({one.prefix, NOTHING});
             }
-            beams_[place_[one.prefix]].mass += one.mass;
+            double& mass = beams_[place_[one.prefix]].mass;
+            mass = add(mass, one.mass);
         }
         for (const Arrival& one : beams_) place_[one.prefix] = -1;
     }
@@ -210,10 +221,9 @@ private:
         ranks_.resize(beams_.size());
         for (std::size_t i = 0; i < beams_.size(); ++i) {
             const Number prefix = beams_[i].prefix, length = lengths_[prefix];
-            const double mass = std::log(total_[prefix]) + unit_ * (length - 1) + start_;
             while (static_cast<Number>(penalties_.size()) <= length)
                 penalties_.push_back(std::pow(penalties_.size(), limits_.alpha));
-            ranks_[i] = (mass + limits_.gamma * language_[prefix]) / penalties_[length];
+            ranks_[i] = (total_[prefix] + limits_.gamma * language_[prefix]) / penalties_[length];
         }
     }
 
@@ -243,7 +253,6 @@ private:
     }
 
     const Number words_;
-    const double start_, unit_;
     const Limits& limits_;
     Answers* const answers_;  // null without a language model
     Table table_;
@@ -264,16 +273,16 @@ private:
 // are wanted: `tokens` (batch, found, longest) and `lengths`, `scores` (batch, found); a length of
 // -1 is none. Returns 0, 1 if the language model failed, or 2 if memory did not suffice.
 extern "C" int search_beams(Number batch, Number longest, Number width, const Number* sizes,
-                            const Number* vertices, const Number* words, const double* weights,
-                            const double* starts, const double* units, Number vocabulary,
-                            Number beams, Number per_length, double alpha, double gamma, Ask ask,
-                            Number found, Number* tokens, Number* lengths, double* scores) try {
+                            const Number* vertices, const Number* words, const double* steps,
+                            const double* starts, Number vocabulary, Number beams,
+                            Number per_length, double alpha, double gamma, Ask ask, Number found,
+                            Number* tokens, Number* lengths, double* scores) try {
     const Limits limits{beams, per_length, alpha, gamma};
     Answers answers(vocabulary, ask);
     for (Number b = 0; b < batch; ++b) {
-        Search search(vocabulary, starts[b], units[b], limits, ask ? &answers : nullptr);
+        Search search(vocabulary, starts[b], limits, ask ? &answers : nullptr);
         const Number first = b * longest * width;
-        if (!search.run(sizes[b], width, vertices + first, words + first, weights + first)) return 1;
+        if (!search.run(sizes[b], width, vertices + first, words + first, steps + first)) return 1;
         for (Number i = 0; i < found; ++i) {
             const Number place = b * found + i;
             lengths[place] = -1;

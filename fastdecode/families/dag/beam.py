@@ -8,7 +8,8 @@ one the prefixes that end there are ranked by equation 11,
 
 in which the sum is over all vertices that have been reached so far, and the length counts `<s>` and
 `</s>`. The best of each length, and of these the best of all, go on, with the few likeliest pairs
-of a next vertex and a token.
+of a next vertex and a token. Masses are kept as their logarithms: no unit serves long translations
+of which parts are sure and parts are vague.
 
 The pairs of all vertices and sentences are found at once, on the device; the search itself needs no
 network and runs on the host, one sentence after another, on arrays over prefixes. A prefix is a
@@ -18,6 +19,7 @@ numbers and merge exactly. naive_beam.py says the same with dictionaries, beam.c
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,34 +99,15 @@ def best_hypotheses(
     ]
 
 
-def pace(following: Array, best: Array) -> float:
-    """Return the mean log-probability of a step on lookahead's path to the last vertex.
-
-    `following` and `best` (L,) are each vertex's likeliest next one and the score of that step.
-    Masses are kept in this unit a token, since most vertices may be far less sure than those that
-    translations pass.
-    """
-    here, last = 0, len(best) - 1
-    steps: list[float] = []
-    while here < last and len(steps) < last:  # what is not a number leads anywhere
-        steps.append(best[here])
-        here = int(following[here])
-    return float(np.mean(steps))
-
-
 class _Prefixes:
     """All prefixes of a search: arrays by number; 0 is `<s>`."""
 
-    def __init__(self, words: int, start: float, unit: float, model: LanguageModel | None):
-        """Begin with `<s>`, of log-probability `start`; `words` is more than any token's number.
-
-        Masses are kept in units of exp(unit · tokens), so that long ones stay numbers.
-        """
-        self._words, self._model, self._unit = words, model, unit
+    def __init__(self, words: int, start: float, model: LanguageModel | None):
+        """Begin with `<s>`, of log-probability `start`; `words` is more than any token's number."""
+        self._words, self._model = words, model
         self._numbers: dict[int, int] = {}
-        self._start = start
         self.parents, self.tokens = [0], [0]
-        self.length, self.total, self.language = np.ones(1), np.ones(1), np.zeros(1)
+        self.length, self.total, self.language = np.ones(1), np.array([start]), np.zeros(1)
         self._states = [model.begin() if model else None]
 
     def longer(self, prefixes: Array, token: int) -> Array:
@@ -147,7 +130,7 @@ class _Prefixes:
                 np.concatenate([array, np.zeros_like(array)])
                 for array in (self.length, self.total, self.language)
             )
-        self.length[number] = self.length[parent] + 1
+        self.length[number], self.total[number] = self.length[parent] + 1, -inf
         if self._model:
             gained, state = self._model.score(self._states[parent], token)
             self.language[number] = self.language[parent] + gained
@@ -156,10 +139,8 @@ class _Prefixes:
 
     def rank(self, prefixes: Array, limits: Limits) -> Array:
         """Return the scores of equation 11."""
-        length = self.length[prefixes]
-        with np.errstate(divide="ignore"):
-            mass = np.log(self.total[prefixes]) + self._unit * (length - 1) + self._start
-        scores: Array = (mass + limits.gamma * self.language[prefixes]) / length**limits.alpha
+        mass = self.total[prefixes] + limits.gamma * self.language[prefixes]
+        scores: Array = mass / self.length[prefixes] ** limits.alpha
         return scores
 
     def words_of(self, prefix: int) -> list[int]:
@@ -181,11 +162,9 @@ def _search(
     model: LanguageModel | None,
 ) -> list[Found]:
     last = len(vertices) - 1
-    unit = pace(vertices[:, 0], scores[:, 0])
-    weights = np.exp(scores - unit)
-    prefixes = _Prefixes(int(words.max()) + 1, start, unit, model)
+    prefixes = _Prefixes(int(words.max()) + 1, start, model)
     arrived: list[list[tuple[Array, Array]]] = [[] for _ in vertices]  # prefixes and masses
-    arrived[0].append((np.zeros(1, int), np.ones(1)))
+    arrived[0].append((np.zeros(1, int), np.array([start])))
     for here in range(last):
         if not arrived[here]:
             continue
@@ -193,11 +172,12 @@ def _search(
         kept = prune(prefixes.length[beams], prefixes.rank(beams, limits), limits)
         beams, masses = beams[kept], masses[kept]
         arrived[here] = []
-        for vertex, word, weight in zip(vertices[here], words[here], weights[here], strict=True):
-            if weight > 0:
+        for vertex, word, score in zip(vertices[here], words[here], scores[here], strict=True):
+            if score > -inf:
                 longer = prefixes.longer(beams, int(word))
-                added = masses * weight
-                prefixes.total[longer] += added  # no two are equal: one token more each
+                added = masses + score
+                # no two are equal: one token more each
+                prefixes.total[longer] = np.logaddexp(prefixes.total[longer], added)
                 arrived[vertex].append((longer, added))
     beams, _ = _merge(arrived[last])
     ranks = prefixes.rank(beams, limits)
@@ -212,7 +192,9 @@ def _merge(arrived: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     every = np.concatenate([prefixes for prefixes, _ in arrived])
     masses = np.concatenate([masses for _, masses in arrived])
     beams, which = np.unique(every, return_inverse=True)
-    return beams, np.bincount(which, masses, len(beams))
+    sums = np.full(len(beams), -inf)
+    np.logaddexp.at(sums, which, masses)
+    return beams, sums
 
 
 def prune(lengths: Array, ranks: Array, limits: Limits) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdecode.errors import UserError
-from fastdecode.families.dag.beam import LanguageModel, Limits, expansions, pace
+from fastdecode.families.dag.beam import LanguageModel, Limits, expansions
 from fastdecode.families.dag.graph import Found, Graph
 
 SOURCE = Path(__file__).with_name("beam.cpp")
@@ -57,16 +57,14 @@ def best_hypotheses(
     sizes = _array(graph.sizes.cpu().numpy(), np.int64)
     vertices, words = _array(pairs.vertices, np.int64), _array(pairs.words, np.int64)
     starts = _array(graph.scores[:, 0, 0].double().cpu().numpy(), np.float64)
-    _check_links(vertices, pairs.scores, sizes)
-    firsts = zip(vertices[..., 0], pairs.scores[..., 0], sizes, strict=True)
-    units = np.array([pace(following[:size], best[:size]) for following, best, size in firsts])
-    weights = _array(np.exp(pairs.scores - units[:, None, None]), np.float64)
+    steps = _array(pairs.scores, np.float64)
+    _check_links(vertices, steps, sizes)
     tokens = np.empty((batch, count, longest), np.int64)
     lengths, scores = np.empty((batch, count), np.int64), np.empty((batch, count))
     asked = _Asked(model) if model else None
     failed = library().search_beams(
         *map(ctypes.c_int64, (batch, longest, width)),
-        *map(_pointer, (sizes, vertices, words, weights, starts, units)),
+        *map(_pointer, (sizes, vertices, words, steps, starts)),
         ctypes.c_int64(int(words.max()) + 1),
         *map(ctypes.c_int64, (limits.beams, limits.per_length)),
         *map(ctypes.c_double, (limits.alpha, limits.gamma)),

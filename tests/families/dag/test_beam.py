@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor, tensor
 
 from fastdecode.families.dag import compiled
 from fastdecode.families.dag.beam import (
@@ -17,7 +18,6 @@ from fastdecode.families.dag.beam import (
     beam_search,
     best_hypotheses,
     expansions,
-    pace,
     prune,
 )
 from fastdecode.families.dag.graph import Found, Graph
@@ -143,43 +143,55 @@ def test_hypotheses_are_the_best_of_all_translations() -> None:
         )
 
 
-def test_long_translations_keep_their_masses() -> None:
-    """Masses of e^-2000, far below any double."""
-    size = 500
-    links = torch.full((1, size, size), -inf)
-    links[0].diagonal(1).fill_(-4.0)
+SEARCHES = (beam_search, compiled.beam_search)
+
+
+def graph_of(links: Tensor) -> Graph:
+    """Vertices that write one token each, surely."""
+    size = len(links)
     words = torch.full((1, size, 1), UNK)
     words[0, 0], words[0, -1] = BOS, EOS
-    graph = Graph(links, words, torch.zeros(1, size, 1), torch.tensor([size]))
-    ((tokens, score),) = beam_search(graph, Limits(alpha=0.0))
-    assert len(tokens) == size - 2
-    assert score == pytest.approx(-4.0 * (size - 1))
+    return Graph(links[None], words, torch.zeros(1, size, 1), torch.tensor([size]))
 
 
-@pytest.mark.parametrize("search", [beam_search, compiled.beam_search])
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "steps", [[-4.0] * 500, [-8.0] * 200 + [-0.05] * 200, [-0.05] * 200 + [-8.0] * 200]
+)
+def test_long_translations_keep_their_masses(
+    search: Callable[..., list[Found]], steps: list[float]
+) -> None:
+    """Masses of e^-1600 and less, far below any double, and far from their mean step by step."""
+    graph = graph_of(torch.full((len(steps) + 1,) * 2, -inf).diagonal_scatter(tensor(steps), 1))
+    ((tokens, score),) = search(graph, Limits(alpha=0.0))
+    assert len(tokens) == len(steps) - 1
+    assert score == pytest.approx(sum(steps))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
 def test_vague_vertices_beside_the_path_do_no_harm(search: Callable[..., list[Found]]) -> None:
     """Every other vertex is hardly reached and leads to all others alike."""
-    size, vague = 601, -7.0
-    links = torch.full((1, size, size), vague)
-    links.masked_fill_(~later(torch.tensor([size]), size), -inf)
-    links[0, :-1:2] = -inf
-    links[0].diagonal(2)[::2] = -0.1
-    words = torch.full((1, size, 1), UNK)
-    words[0, 0], words[0, -1] = BOS, EOS
-    graph = Graph(links, words, torch.zeros(1, size, 1), torch.tensor([size]))
-    ((tokens, score),) = search(graph, Limits(alpha=0.0))
+    size = 601
+    links = torch.full((size, size), -7.0)
+    links.masked_fill_(~later(torch.tensor([size]), size)[0], -inf)
+    links[:-1:2] = -inf
+    links.diagonal(2)[::2] = -0.1
+    ((tokens, score),) = search(graph_of(links), Limits(alpha=0.0))
     assert len(tokens) == size // 2 - 1
     assert score == pytest.approx(-0.1 * (size // 2))
 
 
-def test_the_pace_is_the_mean_step_of_lookahead() -> None:
-    following = np.array([2, 4, 3, 4, 0])
-    best = np.array([-1.0, -9.0, -2.0, -6.0, -inf])
-    assert pace(following, best) == pytest.approx(-3.0)
-
-
-def test_numbers_that_are_none_do_not_hold_the_search() -> None:
-    assert np.isnan(pace(np.zeros(5, int), np.full(5, np.nan)))
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_long_translation_beside_a_short_one_that_is_likelier_at_first(
+    search: Callable[..., list[Found]],
+) -> None:
+    """Lookahead would end at once."""
+    steps = [-4.1] + [-0.01] * 300
+    links = torch.full((302, 302), -inf).diagonal_scatter(tensor(steps), 1)
+    links[0, -1] = -4.0
+    ((tokens, score),) = search(graph_of(links), Limits(alpha=1.0))
+    assert len(tokens) == 300
+    assert score == pytest.approx(sum(steps) / 302)
 
 
 def test_a_batch_is_its_sentences_one_by_one() -> None:
