@@ -55,7 +55,7 @@ def _parser(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; of all commands only the one asked for is imported."""
     parser = argparse.ArgumentParser(
         prog="fastdecode",
-        description="Translate with what the workflow has trained, and what else needs no "
+        description="Translate with what the workflow has trained, and do what needs no "
         "workflow. Training and measuring a run are the workflow's: see README.md.",
         epilog="fastdecode COMMAND --help explains a command.",
     )

@@ -166,13 +166,14 @@ class Translator:
 
     def __init__(self, selection: Selection, arguments: argparse.Namespace):
         """Load the system. Raises UserError if decoder, device and precision do not fit it."""
-        chosen, run = selection.decoder(arguments.decoder), selection.configuration.run
+        run = selection.configuration.run
         device = arguments.device or run.device
         if device == "cpu" and run.precision in ("fp16", "bf16"):
             raise UserError(
                 f"--device: the run's precision, {run.precision}, needs cuda: for cpu, add a "
                 "--configfile with precision: fp32"
             )
+        chosen = selection.decoder(arguments.decoder)
         import torch
 
         from fastdecode import decode

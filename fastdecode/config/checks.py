@@ -45,12 +45,25 @@ def _check_families(config: "Configuration") -> None:
     for name, ensemble in config.ensembles.items():
         where = f"systems/{config.family_of[name]}.yaml: ensembles.{name}.system"
         check_known(ensemble.system, config.recipes, where)
+    for family, row in config.families.items():
+        _check_read(config, family, row.training, f"systems/{family}.yaml: training")
     for name in config.recipes:
         system = config.systems[name]
         where = f"systems/{config.family_of[name]}.yaml: systems.{name}"
         _check_companions(config, system.companions, where)
         for other in system.measured_with:
             check_known(other, config.recipes, f"{where}: companion")
+
+
+def _check_read(config: "Configuration", family: str, training: Iterable[str], where: str) -> None:
+    """Check that a loss of the family reads every one of these settings."""
+    rows = [config.systems[name] for name in config.recipes if config.family_of[name] == family]
+    for key in training if rows else ():
+        if all(key in row.unread for row in rows):
+            raise UserError(
+                f"{where}: no loss of {family} has {key}: another value would change nothing, so "
+                "leave it out"
+            )
 
 
 def _check_companions(config: "Configuration", names: Iterable[str], where: str) -> None:
@@ -85,13 +98,7 @@ def _check_datasets(config: "Configuration", where: str) -> None:
                 )
         for family, training in dataset.families.items():
             check_known(family, config.families, f"datasets/{name}.yaml: families")
-            rows = [config.systems[x] for x in config.recipes if config.family_of[x] == family]
-            for key in training:
-                if all(key in row.unread for row in rows):
-                    raise UserError(
-                        f"datasets/{name}.yaml: families.{family}: no loss there has {key}: "
-                        "another value would change nothing, so leave it out"
-                    )
+            _check_read(config, family, training, f"datasets/{name}.yaml: families.{family}")
         for role, preset in dataset.roles.model_dump().items():
             if preset not in config.presets:
                 raise UserError(

@@ -5,8 +5,10 @@ list the runs that are ready, too; `python -m fastdecode.generated` writes them.
 """
 
 import json
+import re
 from itertools import takewhile
 from pathlib import Path
+from types import NoneType
 from typing import Literal, get_args, get_origin
 
 import yaml
@@ -56,10 +58,15 @@ def _default(value: object) -> str:
     return f"`{json.dumps(value)}`"
 
 
-def _choices(annotation: object) -> str:
-    """Return what a key can be, if that is one of a few words or numbers."""
-    choices = get_args(annotation) if get_origin(annotation) is Literal else ()
-    return ", ".join(f"`{choice}`" for choice in choices)
+def _choices(annotation: object, meaning: str) -> str:
+    """Return what a key can be, if these are a few words or numbers and `meaning` lacks one."""
+    inner = [one for one in get_args(annotation) if one not in (NoneType, ...)]
+    if get_origin(annotation) is not Literal:
+        return _choices(inner[0], meaning) if len(inner) == 1 else ""
+    if all(re.search(rf"\b{re.escape(str(one))}\b", meaning) for one in inner):
+        return ""
+    *others, last = (f"`{one}`" for one in inner)
+    return " or ".join((", ".join(others), last)) if others else last
 
 
 def table(model: type[BaseModel]) -> str:
@@ -67,7 +74,7 @@ def table(model: type[BaseModel]) -> str:
     lines = ["| key | default | meaning |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         meaning = (field.description or "").replace("|", "\\|")
-        meaning = ": ".join(filter(None, (meaning, _choices(field.annotation))))
+        meaning = "; ".join(filter(None, (meaning, _choices(field.annotation, meaning))))
         lines.append(f"| `{name}` | {_default(field.default)} | {meaning} |")
     return "\n".join(lines) + "\n"
 

@@ -23,7 +23,9 @@ class Latency(Row):
         description="S1: one sentence at a time; Smax: a sweep over batch sizes",
     )
     threads: tuple[PositiveInt | Literal["all"], ...] = Field(
-        (1, "all"), min_length=1, description="CPU threads of the timed process, each measured"
+        (1, "all"),
+        min_length=1,
+        description="CPU threads of the timed process, each measured; all: of all cores",
     )
     lines: PositiveInt = Field(30, description="S1: test lines timed, stratified by length")
     batches: tuple[PositiveInt, ...] = Field(

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fastdecode.config.base import merge
 from fastdecode.config.rows import System
@@ -171,7 +172,14 @@ def test_settings_that_no_loss_of_a_family_reads_are_refused(
 ) -> None:
     monkeypatch.setattr(System, "unread", frozenset({"accumulate"}))
     assert fault(folder).startswith(
-        "datasets/talks.8k.yaml: families.left: no loss there has accumulate: "
+        "datasets/talks.8k.yaml: families.left: no loss of left has accumulate: "
+    )
+    monkeypatch.setattr(System, "unread", frozenset({"clip_norm"}))
+    (folder / "systems/other.yaml").write_text(
+        yaml.safe_dump({**DEFINITIONS["systems/other.yaml"], "training": {"clip_norm": 2.0}})
+    )
+    assert fault(folder).startswith(
+        "systems/other.yaml: training: no loss of other has clip_norm: "
     )
 
 

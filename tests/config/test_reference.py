@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from fastdecode.config import rows, run
+from fastdecode.config import papers, rows, run
 from fastdecode.config.base import Row
 from fastdecode.config.reference import MARK, WHERE, runs, table, wanted
 
@@ -65,7 +65,13 @@ def test_a_table_shows_defaults_as_yaml_would() -> None:
 
 
 def test_a_table_lists_what_can_be_chosen() -> None:
-    assert "or best on valid: `last`, `bleu`, `loss` |" in table(rows.Training)
+    assert "or best on valid; `last`, `bleu` or `loss` |" in table(rows.Training)
+    assert "train: on a sample; `train`, `valid` or `test` |" in table(papers.Artifact)
+
+
+def test_what_can_be_chosen_is_said_once() -> None:
+    (line,) = (x for x in table(papers.Artifact).splitlines() if x.startswith("| `tiers`"))
+    assert line.count("optimised") == 2  # and none of them a list
 
 
 def test_every_kind_of_row_has_its_table() -> None:
