@@ -167,6 +167,11 @@ def test_devices(call: Call, tmp_path: Path) -> None:
     (tmp_path / "half.yaml").write_text("{device: cuda, precision: fp16}")
     with pytest.raises(SystemExit, match="the run's precision, fp16, needs cuda"):
         call("translate", *SYSTEM, "--configfile", str(tmp_path / "half.yaml"), "--device", "cpu")
+    with pytest.raises(SystemExit, match="needs cuda"):  # before it is asked to be trained
+        call(
+            *("translate", "--system", "transformer-big/transformer", "--device", "cpu"),
+            *("--configfile", str(tmp_path / "half.yaml")),
+        )
 
 
 # In a process of its own
