@@ -26,7 +26,7 @@ def agreement_table(rows: Sequence[dict[str, Any]], dataset: str, split: str) ->
         }
         for row in rows
     ]
-    return Table(pd.DataFrame(lines, dtype=str), CAPTION.format(dataset=dataset, split=split))
+    return Table(pd.DataFrame(lines, dtype=str), [CAPTION.format(dataset=dataset, split=split)])
 
 
 def _gap(row: dict[str, Any]) -> str:

@@ -50,7 +50,7 @@ def significance_table(comparisons: pd.DataFrame) -> Table:
         "By randomisation, * p < 0.05, ** p < 0.01, not corrected for the number of tests.",
     ]
     rows = [_cells(row) for _, row in comparisons.iterrows()]
-    return Table(pd.DataFrame(rows, dtype=str), " ".join(caption))
+    return Table(pd.DataFrame(rows, dtype=str), caption)
 
 
 def _cells(row: "pd.Series[Any]") -> dict[str, str]:

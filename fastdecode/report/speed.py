@@ -213,7 +213,7 @@ def speed_table(
         *([f"BLEU: {signature}."] if signature else []),
         *notes(printed),
     ]
-    return Table(printed, " ".join(caption))
+    return Table(printed, caption)
 
 
 def _samples(counts: "pd.Series[float]", what: str) -> list[str]:

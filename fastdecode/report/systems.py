@@ -67,7 +67,7 @@ def systems_table(
         *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),
         *notes(frame),
     ]
-    return Table(frame, " ".join(caption))
+    return Table(frame, caption)
 
 
 def _speeds(

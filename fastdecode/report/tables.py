@@ -1,4 +1,4 @@
-"""Tables for people, as Markdown and as LaTeX, and what they say in common."""
+"""Tables for people, as Markdown, and what they say in common (LaTeX: fastdecode.report.latex)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,38 +21,19 @@ NOTES = {
     f"or the search that it repeats, not within {GAP} in score: see the table of agreement.",
     NOT_MEASURED: f"{NOT_MEASURED}: not measured.",
 }
-ESCAPES = str.maketrans(
-    {
-        **{character: rf"\{character}" for character in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "|": r"\textbar{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        **{"α": r"$\alpha$", "β": r"$\beta$", "γ": r"$\gamma$", "δ": r"$\delta$"},
-        **{"ε": r"$\epsilon$", "λ": r"$\lambda$", "τ": r"$\tau$", "Δ": r"$\Delta$"},
-        "≠": r"$\neq$",
-        "×": r"$\times$",
-        "±": r"$\pm$",
-        "†": r"$^\dagger$",
-        "‡": r"$^\ddagger$",
-        "ᵃ": r"$^a$",
-        "ᵇ": r"$^b$",
-        "ᶜ": r"$^c$",
-        "ᵈ": r"$^d$",
-        "–": "--",
-        "−": "$-$",
-    }
-)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it is printed: every cell is text."""
+    """A table as it is printed: every cell is text; the first sentence says what it shows."""
 
     frame: pd.DataFrame
-    caption: str
+    sentences: Sequence[str]
+
+    @property
+    def caption(self) -> str:
+        """All that is said about it."""
+        return " ".join(self.sentences)
 
 
 def of_both(marks: str, others: str) -> str:
@@ -94,36 +75,12 @@ def to_markdown(frame: pd.DataFrame, caption: str) -> str:
         escaped = (cell.replace("|", r"\|").replace("<", r"\<") for cell in cells)
         return "| " + " | ".join(escaped) + " |"
 
-    rule = ["---:" if _numeric(frame[column]) else "---" for column in frame.columns]
+    rule = ["---:" if is_numeric(frame[column]) else "---" for column in frame.columns]
     lines = [line(list(frame.columns)), line(rule), *map(line, frame.to_numpy().tolist())]
     return caption + "\n\n" + "\n".join(lines) + "\n"
 
 
-def to_latex(frame: pd.DataFrame, caption: str, label: str) -> str:
-    """Return a `table` environment for the package booktabs, all text escaped."""
-
-    def line(cells: Sequence[str]) -> str:
-        return "    " + " & ".join(cell.translate(ESCAPES) for cell in cells) + r" \\"
-
-    alignment = "".join("r" if _numeric(frame[column]) else "l" for column in frame.columns)
-    lines = [
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{caption.translate(ESCAPES)}}}",
-        rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{{alignment}}}",
-        r"    \toprule",
-        line(list(frame.columns)),
-        r"    \midrule",
-        *map(line, frame.to_numpy().tolist()),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _numeric(cells: "pd.Series[str]") -> bool:
+def is_numeric(cells: "pd.Series[str]") -> bool:
     """Whether every cell is a number, but for those that say that there is none."""
     return all(
         cell.lstrip("+−×")[:1].isdigit() or cell in ("", NOT_RUN, NOT_MEASURED) for cell in cells

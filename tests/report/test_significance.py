@@ -7,6 +7,7 @@ import pytest
 from fastdecode.errors import UserError
 from fastdecode.files import read_json, write_json
 from fastdecode.measure.significance import Comparison
+from fastdecode.report.latex import to_latex
 from fastdecode.report.significance import (
     COLUMNS,
     ORIGIN,
@@ -14,7 +15,7 @@ from fastdecode.report.significance import (
     read_comparisons,
     significance_table,
 )
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import to_markdown
 
 FOUND = Comparison(
     **{"bleu": 36.8145, "low": 35.2, "high": 38.36, "difference": -1.5215},
@@ -86,8 +87,8 @@ def test_numbers_are_aligned_and_printed_as_numbers(tmp_path: Path) -> None:
     table = significance_table(read_comparisons(document(tmp_path)))
     rule = to_markdown(table.frame, table.caption).splitlines()[3]
     assert rule.count("---:") == 7  # seed to p (bootstrap)
-    assert "$-$1.52" in to_latex(table.frame, table.caption, "tab:x")
-    assert "35.20--38.36" in to_latex(table.frame, table.caption, "tab:x")
+    assert "$-$1.52" in to_latex(table, "tab:x")
+    assert "35.20--38.36" in to_latex(table, "tab:x")
 
 
 @pytest.mark.parametrize("key", ["baseline", "changed"])

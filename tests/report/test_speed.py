@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
+from fastdecode.report.latex import to_latex
 from fastdecode.report.speed import (
     COLUMNS,
     LATER,
@@ -14,7 +15,7 @@ from fastdecode.report.speed import (
     speed_table,
     write_speed,
 )
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import to_markdown
 
 OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
 
@@ -121,7 +122,7 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
         assert part in table.caption
     assert "†" not in table.caption
     assert "| reference | 1 | fp32 | base | raw |" in to_markdown(table.frame, table.caption)
-    assert r"12.5\%" in to_latex(table.frame, table.caption, "tab:x")
+    assert r"12.5\%" in to_latex(table, "tab:x")
 
 
 def test_the_caption_says_how_many_samples_times_are_of(tidy: pd.DataFrame) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 from fastdecode.errors import clear_errors
 from fastdecode.files import open_to_write, write_lines
 from fastdecode.report.data import DatasetFiles, data_table
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.latex import to_latex
+from fastdecode.report.tables import Table, to_markdown
 
 CAPTION = "The data: lines, words and BPE pieces of every split, and why training lines went."
 out = snakemake.output
@@ -23,4 +24,4 @@ with clear_errors():
         table.to_csv(file, index=False)
     text = table.astype("string").fillna("")
     write_lines(Path(out.md), to_markdown(text, CAPTION).splitlines())
-    write_lines(Path(out.tex), to_latex(text, CAPTION, "tab:data").splitlines())
+    write_lines(Path(out.tex), to_latex(Table(text, [CAPTION]), "tab:data").splitlines())

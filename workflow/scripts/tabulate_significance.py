@@ -4,8 +4,9 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import open_to_write, write_lines
+from fastdecode.report.latex import to_latex
 from fastdecode.report.significance import read_comparisons, significance_table
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import to_markdown
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
@@ -15,4 +16,4 @@ with clear_errors():
     table = significance_table(comparisons)
     label = f"tab:significance-{names.dataset}-{names.split}"
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
-    write_lines(Path(out.tex), to_latex(table.frame, table.caption, label).splitlines())
+    write_lines(Path(out.tex), to_latex(table, label).splitlines())

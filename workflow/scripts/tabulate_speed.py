@@ -5,8 +5,9 @@ from pathlib import Path
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, write_lines
 from fastdecode.measure.agreement import apart
+from fastdecode.report.latex import to_latex
 from fastdecode.report.speed import did_not_fit, speed_rows, speed_table, write_speed
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import read_tidy
 
 names, out = snakemake.wildcards, snakemake.output
@@ -27,4 +28,4 @@ with clear_errors():
     label = f"tab:speed-{names.dataset}-{names.split}-{names.scenario}"
     write_speed(Path(out.csv), rows)
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
-    write_lines(Path(out.tex), to_latex(table.frame, table.caption, label).splitlines())
+    write_lines(Path(out.tex), to_latex(table, label).splitlines())

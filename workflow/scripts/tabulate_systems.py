@@ -4,8 +4,9 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_lines
+from fastdecode.report.latex import to_latex
 from fastdecode.report.systems import systems_table
-from fastdecode.report.tables import to_latex, to_markdown
+from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import read_tidy
 
 names, params = snakemake.wildcards, snakemake.params
@@ -21,6 +22,6 @@ with clear_errors():
     label = f"tab:systems-{names.dataset}-{names.split}"
     for path, text in (
         (snakemake.output.md, to_markdown(table.frame, table.caption)),
-        (snakemake.output.tex, to_latex(table.frame, table.caption, label)),
+        (snakemake.output.tex, to_latex(table, label)),
     ):
         write_lines(Path(path), text.splitlines())

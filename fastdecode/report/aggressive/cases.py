@@ -103,7 +103,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                 head = dict.fromkeys(head, "")
                 dataset = count = ""
     frame = pd.DataFrame(lines, dtype=str).fillna("")
-    return Table(frame, " ".join([*_caption(name, artifact, cells), LEGEND]))
+    return Table(frame, [*_caption(name, artifact, cells), LEGEND])
 
 
 def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:

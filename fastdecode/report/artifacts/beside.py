@@ -41,7 +41,7 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                     )
     frame = pd.DataFrame(table, index=rows, dtype=str).fillna("")
     frame = frame.loc[:, (frame != "").any()]
-    return Table(frame.reset_index(drop=True), " ".join(_caption(name, artifact, ours, frame)))
+    return Table(frame.reset_index(drop=True), list(_caption(name, artifact, ours, frame)))
 
 
 def column_of(

@@ -18,7 +18,8 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
-from fastdecode.report.tables import Table, to_latex, to_markdown
+from fastdecode.report.latex import to_latex
+from fastdecode.report.tables import Table, to_markdown
 
 # These are made of the configuration alone, so that no commit has measured them.
 SETTINGS = ("artifacts.settings", PARAMETERS)
@@ -67,7 +68,7 @@ def print_table(name: str, artifact: Artifact, csv: Path, md: Path, tex: Path) -
     table = tabulate(name, artifact, csv)
     label = f"tab:{name.replace('.', '-')}"
     write_lines(md, to_markdown(table.frame, table.caption).splitlines())
-    write_lines(tex, to_latex(table.frame, table.caption, label).splitlines())
+    write_lines(tex, to_latex(table, label).splitlines())
 
 
 def print_page(name: str, artifact: Artifact, csv: Path, html: Path) -> None:

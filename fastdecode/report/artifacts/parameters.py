@@ -62,4 +62,4 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     caption += [f"Published: {artifact.setting}."] if artifact.setting else []
     caption += ["Ours: from the configuration of this run."]
     caption += [f"Note: {note}." for note in artifact.notes]
-    return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
+    return Table(pd.DataFrame(table, dtype=str), caption)

@@ -45,11 +45,11 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     frame = pd.DataFrame(lines, columns=["whose", *columns.values()], dtype=str)
     caption = [
         f"{name}: {artifact.title}.",
-        f"Published: {artifact.setting}." if artifact.setting else "",
+        *([f"Published: {artifact.setting}."] if artifact.setting else []),
     ]
     caption += ["Ours: from the configuration of this run, an empty cell where nothing is limited."]
     caption += [f"Note: {note}." for note in artifact.notes]
-    return Table(frame, " ".join(filter(None, caption)))
+    return Table(frame, caption)
 
 
 def text_of(value: Any) -> str:

@@ -86,7 +86,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     elif ours["n"].max() > 1:
         caption.append(f"Ours: means over up to {ours['n'].max():.0f} seeds.")
     caption += [f"Note: {note}." for note in artifact.notes]
-    return Table(pd.DataFrame(table, dtype=str), " ".join(caption))
+    return Table(pd.DataFrame(table, dtype=str), caption)
 
 
 def _percent(cell: Mapping[str, Any]) -> str:

@@ -97,7 +97,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         table |= _columns(str(corpus), artifact, here, rows)
     frame = pd.DataFrame(table, dtype=str)
     frame = frame.loc[:, (frame != "").any()]
-    return Table(frame, " ".join(_caption(name, artifact, ours, frame)))
+    return Table(frame, list(_caption(name, artifact, ours, frame)))
 
 
 def _columns(

@@ -92,8 +92,8 @@ def printed(name: str, frame: pd.DataFrame) -> Table:
         for group in judgements(frame)
     ]
     held = sum(line["verdict"] == HOLDS for line in lines)
-    caption = f"Claims of {name}: {held} of {len(lines)} verdicts say that they hold. {CAPTION}"
-    return Table(pd.DataFrame(lines, dtype=str), caption)
+    title = f"Claims of {name}: {held} of {len(lines)} verdicts say that they hold."
+    return Table(pd.DataFrame(lines, dtype=str), [title, CAPTION])
 
 
 def judgements(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:

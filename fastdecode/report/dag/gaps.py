@@ -56,7 +56,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the gaps of ours last."""
     is_gap = cells["column"].isin(GAPS) & (cells["source"] == "ours")
     table, gaps = beside(name, artifact, cells[~is_gap]), cells[is_gap]
-    frame, caption = table.frame.copy(), [table.caption]
+    frame, caption = table.frame.copy(), list(table.sentences)
     for column, group in gaps.groupby("column", sort=False):
         values = dict(zip(group["row"], group["value"], strict=True))
         frame[f"{artifact.published[str(column)]} of ours"] = [
@@ -66,4 +66,4 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         datasets = " and ".join(sorted({d for names in gaps["dataset"] for d in names.split()}))
         over = artifact.rows[str(artifact.over)].get("model", artifact.over)
         caption.append(f"Gaps of ours: to the row {over}, means over {datasets}.")
-    return Table(frame, " ".join(caption))
+    return Table(frame, caption)
