@@ -15,6 +15,12 @@ from typing import IO, Any
 from fastdecode.errors import UserError
 
 
+def check_new(folder: Path) -> None:
+    """Raise UserError if something stands where a folder is to be made, but for an empty one."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise UserError(f"{folder} exists: choose a folder that does not, or remove it")
+
+
 @contextmanager
 def write_aside(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` only if the block succeeds."""

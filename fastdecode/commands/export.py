@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fastdecode.commands.selection import add_selection, select
 from fastdecode.errors import UserError
+from fastdecode.files import check_new
 from fastdecode.progress import say
 
 
@@ -39,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"--system: CTranslate2 decodes a plain Transformer, and {selection.system} is of the "
             f"family {family}: take one of autoregressive"
         )
+    check_new(arguments.out)
     selection.must_be_trained()
     from fastdecode.decode import load_system
     from fastdecode.families.autoregressive.export import export

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from fastdecode.commands.selection import Selection, add_selection, positive, select
+from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import decode_lines, read_lines
 from fastdecode.progress import say, track
@@ -173,6 +174,7 @@ class Translator:
                 f"--device: the run's precision, {run.precision}, needs cuda: for cpu, add a "
                 "--configfile with precision: fp32"
             )
+        check_device(device)
         chosen = selection.decoder(arguments.decoder)
         import torch
 

@@ -38,4 +38,6 @@ def test_only_a_single_model_and_a_new_folder(call: Call, tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     with pytest.raises(SystemExit, match="file exists: choose a folder that does not"):
         call("export", *SYSTEM, str(tmp_path / "file"))
+    with pytest.raises(SystemExit, match="file exists"):  # before it is asked to be trained
+        call("export", "--system", "transformer-big/transformer", "--out", str(tmp_path / "file"))
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

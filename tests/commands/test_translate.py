@@ -164,6 +164,8 @@ def test_a_person_is_told_that_the_command_waits(
 def test_devices(call: Call, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="error: device: cuda, but this machine shows no GPU"):
         call("translate", *SYSTEM, "--device", "cuda")
+    with pytest.raises(SystemExit, match="shows no GPU"):  # before it is asked to be trained
+        call("translate", "--system", "transformer-big/transformer", "--device", "cuda")
     (tmp_path / "half.yaml").write_text("{device: cuda, precision: fp16}")
     with pytest.raises(SystemExit, match="the run's precision, fp16, needs cuda"):
         call("translate", *SYSTEM, "--configfile", str(tmp_path / "half.yaml"), "--device", "cpu")

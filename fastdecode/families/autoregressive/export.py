@@ -17,6 +17,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.modules import SinusoidalPositionalEmbedding
 
 from fastdecode.errors import UserError
+from fastdecode.files import check_new
 
 ACTIVATIONS = {  # fairseq's name → the format's
     "relu": Activation.RELU,
@@ -35,8 +36,7 @@ def export(
     Raises UserError if something stands at `folder` or it cannot be made there, and if the format
     has no place for a part of the model.
     """
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise UserError(f"{folder} exists: choose a folder that does not, or remove it")
+    check_new(folder)
     spec = _specification(model)
     spec.register_source_vocabulary(source_dictionary.symbols)
     spec.register_target_vocabulary(target_dictionary.symbols)
