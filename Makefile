@@ -25,7 +25,7 @@ TEACHER := results/toy/raw/transformer/seed1/checkpoint.pt
 demo: $(READY)  ## install, run the default configuration, say where the results are
 	$(BIN)/snakemake --cores $(CORES) --prioritize $(TEACHER)
 	@echo && cat results/report/toy/systems.toy.test.md
-	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .png) and raw samples are in" && ls -d results/report/toy/*
+	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .pdf, .png) and raw samples are in" && ls -d results/report/toy/*
 	@echo && echo "All of it on one page: results/report/toy/index.html"
 
 plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml

@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises UserError if there is none, or none of a name that was asked for.
     """
     from fastdecode.report.artifacts.make import draw, print_page, print_table
+    from fastdecode.report.canvas import FORMATS
 
     found = artifacts(arguments.folder, arguments.papers)
     for name in arguments.only:
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
         if artifact.kind == "table":
             print_table(name, artifact, csv, out / f"{name}.md", out / f"{name}.tex")
         else:
-            draw(name, artifact, csv, (out / f"{name}.svg", out / f"{name}.png"))
+            draw(name, artifact, csv, tuple(out / f"{name}.{kind}" for kind in FORMATS))
         if artifact.page:
             print_page(name, artifact, csv, out / f"{name}.html")
     print(f"redrew {len(chosen)} tables and figures into {out}")

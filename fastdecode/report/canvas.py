@@ -34,6 +34,11 @@ GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6}
 WIDTH = 7.0  # inches: a page
 GAP = 0.08  # inches beside a panel, so that the numbers below two axes do not touch
 FONT_SIZE = 9  # points
+FORMATS: dict[str, dict[str, Any]] = {  # how a picture is written: no date is
+    "svg": {"metadata": {"Date": None}},
+    "png": {"dpi": 200},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
 LEGEND_WIDTH = 102  # characters that fit below the panels at this size
 LEGEND_LINE = 0.2  # inches
 HAN = (  # families with Chinese and Japanese letters; the first that is installed is taken
@@ -48,8 +53,10 @@ MARGIN = 0.03  # between the outermost values and the ends of such an axis
 
 
 @contextmanager
-def canvas(height: float, svg: Path, png: Path) -> Iterator[Figure]:
-    """Yield an empty figure of `height` inches; write it as SVG and PNG when the block ends.
+def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
+    """Yield an empty figure of `height` inches; when the block ends, write it to all `pictures`.
+
+    Their names say how, a key of FORMATS.
 
     It looks as matplotlib's default style, whatever the user's matplotlibrc says, and equal figures
     give equal files, byte for byte. Words of other scripts need a font of HAN on the machine:
@@ -59,7 +66,12 @@ def canvas(height: float, svg: Path, png: Path) -> Iterator[Figure]:
     with (
         mpl.style.context("default"),
         mpl.rc_context(
-            {"font.size": FONT_SIZE, "font.family": family, "svg.hashsalt": "fastdecode"}
+            {
+                "font.size": FONT_SIZE,
+                "font.family": family,
+                "svg.hashsalt": "fastdecode",
+                "pdf.fonttype": 42,  # TrueType: publishers refuse letters that are drawings
+            }
         ),
     ):
         figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
@@ -68,11 +80,11 @@ def canvas(height: float, svg: Path, png: Path) -> Iterator[Figure]:
             # `$ 5 or $ 6` of a sentence is no formula; those of matplotlib's own ticks are.
             if "$" in text.get_text() and not text.get_text().startswith(FORMULA):
                 text.set_parse_math(False)
-        with _missing_letters_said(svg.name):
-            with write_aside(svg) as part:
-                figure.savefig(part, format="svg", metadata={"Date": None})
-            with write_aside(png) as part:
-                figure.savefig(part, format="png", dpi=200)
+        with _missing_letters_said(pictures[0].name):
+            for picture in pictures:
+                suffix = picture.suffix.removeprefix(".")
+                with write_aside(picture) as part:
+                    figure.savefig(part, format=suffix, **FORMATS[suffix])
 
 
 @cache

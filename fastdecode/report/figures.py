@@ -13,7 +13,7 @@ MARKS = 8  # markers on a curve, about
 TIME_UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
 
-def learning_curves(curves: Mapping[str, pd.DataFrame], out_svg: Path, out_png: Path) -> None:
+def learning_curves(curves: Mapping[str, pd.DataFrame], *pictures: Path) -> None:
     """Draw validation BLEU and loss against updates and against training time, one curve a label.
 
     Every frame needs the columns update, seconds (of training, cumulative), valid_nll_loss and
@@ -32,7 +32,7 @@ def learning_curves(curves: Mapping[str, pd.DataFrame], out_svg: Path, out_png: 
             raise UserError(f"the learning curve of {label} {what}: train it again")
 
     unit, seconds = _time_unit(max(float(curve["seconds"].max()) for curve in curves.values()))
-    with canvas(4.8, out_svg, out_png) as figure:
+    with canvas(4.8, *pictures) as figure:
         axes = figure.subplots(2, 2, sharex="col", sharey="row")
         for style, (label, curve) in zip(styles(), curves.items(), strict=False):
             for row, column in enumerate(("valid_bleu", "valid_nll_loss")):

@@ -25,7 +25,7 @@ BINS = 30
 HIGH = 0.8  # of a row, the highest bar
 
 
-def draw_by_length(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path) -> None:
+def draw_by_length(table: pd.DataFrame, head: str, *pictures: Path) -> None:
     """Draw the median time of every decoder against output length, and how many lines there are.
 
     `table` is of latency_numbers.by_length. The bars above are means over the decoders, whose
@@ -34,7 +34,7 @@ def draw_by_length(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path)
     buckets = table[["shortest", "longest"]].drop_duplicates().sort_values("shortest")
     place = {int(shortest): number for number, shortest in enumerate(buckets["shortest"])}
     decoders = table["decoder"].unique()
-    with canvas(4.6, out_svg, out_png) as figure:
+    with canvas(4.6, *pictures) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 4))
         lines = table.groupby("shortest")["lines"].sum().reindex(list(place)) / len(decoders)
         above.bar(list(place.values()), lines, color="0.7", width=0.8)
@@ -66,15 +66,13 @@ def draw_by_length(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path)
         legend_below(figure, *below.get_legend_handles_labels())
 
 
-def draw_speedups(
-    table: pd.DataFrame, denominator: str, head: str, out_svg: Path, out_png: Path
-) -> None:
+def draw_speedups(table: pd.DataFrame, denominator: str, head: str, *pictures: Path) -> None:
     """Draw a histogram of every decoder's speed-ups over all lines, its median marked.
 
     `table` is of latency_numbers.speedups. Each histogram is as high as its row.
     """
     decoders = list(table["decoder"].unique())
-    with canvas(1.0 + ROW * len(decoders), out_svg, out_png) as figure:
+    with canvas(1.0 + ROW * len(decoders), *pictures) as figure:
         panel = figure.subplots()
         logarithmic(panel, "x", table["speedup"])
         bins = np.geomspace(*panel.get_xlim(), BINS + 1)
@@ -103,7 +101,7 @@ def draw_speedups(
         figure.suptitle(head, fontsize="medium")
 
 
-def draw_stages(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path) -> None:
+def draw_stages(table: pd.DataFrame, head: str, *pictures: Path) -> None:
     """Draw a bar of every decoder, made of the mean times of its stages.
 
     `table` is of latency_numbers.by_stage. A mark is where the time of the whole ends: with the bar
@@ -112,7 +110,7 @@ def draw_stages(table: pd.DataFrame, head: str, out_svg: Path, out_png: Path) ->
     """
     stages = [column for column in table.columns if column not in ("decoder", WHOLE)]
     places = range(len(table))
-    with canvas(1.0 + ROW * len(table), out_svg, out_png) as figure:
+    with canvas(1.0 + ROW * len(table), *pictures) as figure:
         panel = figure.subplots()
         left = pd.Series(0.0, index=table.index)
         for stage, colour, hatch in zip(stages, cycle(COLOURS[1:]), cycle(HATCHES), strict=False):

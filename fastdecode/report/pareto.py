@@ -44,7 +44,7 @@ def non_dominated(costs: Sequence[float], qualities: Sequence[float]) -> list[bo
     return kept
 
 
-def draw_pareto(rows: pd.DataFrame, tier: str, out_svg: Path, out_png: Path) -> None:
+def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
     """Draw BLEU against speed in one tier, a panel for each number of threads.
 
     `rows` are of fastdecode.report.speed.speed_rows; what lacks BLEU is left out. A staircase joins
@@ -60,7 +60,7 @@ def draw_pareto(rows: pd.DataFrame, tier: str, out_svg: Path, out_png: Path) -> 
     threads = rows["threads"].unique()
     columns = min(PANELS, len(threads))
     lines = ceil(len(threads) / columns)
-    with canvas(0.4 + 2.9 * lines, out_svg, out_png) as figure:
+    with canvas(0.4 + 2.9 * lines, *pictures) as figure:
         panels = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         for panel, number in zip_longest(panels.flat, threads):
             group = rows[rows["threads"] == number]

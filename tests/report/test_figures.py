@@ -96,15 +96,18 @@ def test_the_unit_of_time_fits(
 
 
 def test_equal_curves_give_equal_files(tmp_path: Path) -> None:
-    first, second = tmp_path / "1", tmp_path / "2"
-    learning_curves({"base": curve()}, first / "x.svg", first / "x.png")
+    first, second, names = tmp_path / "1", tmp_path / "2", ("x.svg", "x.png", "x.pdf")
+    learning_curves({"base": curve()}, *(first / name for name in names))
     with mpl.rc_context({"lines.linewidth": 9, "svg.fonttype": "none"}):  # a user's own settings
-        learning_curves({"base": curve()}, second / "x.svg", second / "x.png")
-    for name in ("x.svg", "x.png"):
+        learning_curves({"base": curve()}, *(second / name for name in names))
+    for name in names:
         assert (first / name).read_bytes() == (second / name).read_bytes()
     ET.parse(first / "x.svg")
     assert "dc:date" not in (first / "x.svg").read_text()
     assert (first / "x.png").read_bytes().startswith(b"\x89PNG")
+    drawing = (first / "x.pdf").read_bytes()
+    assert drawing.startswith(b"%PDF") and b"CreationDate" not in drawing
+    assert b"/Type3" not in drawing  # letters as drawings, which publishers refuse
 
 
 @pytest.mark.parametrize(

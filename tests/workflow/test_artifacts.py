@@ -73,7 +73,7 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     report = place.path("report/micro")
     assert {file.name for file in report.glob("mine.*")} == {
         *(f"mine.table1.{kind}" for kind in ("csv", "md", "tex")),
-        *(f"mine.figure{n}.{kind}" for n in (1, 2) for kind in ("csv", "svg", "png")),
+        *(f"mine.figure{n}.{kind}" for n in (1, 2) for kind in ("csv", "svg", "png", "pdf")),
     }
     cells = CELLS.read(report / "mine.table1.csv")
     ours = cells[cells["source"] == "ours"].set_index(["row", "column"])

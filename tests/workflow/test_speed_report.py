@@ -10,14 +10,14 @@ LATENCY = ("latency_by_length", "speedup_distribution", "stages")
 
 
 def pareto(tier: str, scenario: str) -> set[str]:
-    return {f"pareto.micro.test.{tier}.{scenario}.{kind}" for kind in ("svg", "png")}
+    return {f"pareto.micro.test.{tier}.{scenario}.{kind}" for kind in ("svg", "png", "pdf")}
 
 
 def latency(tier: str, *names: str) -> set[str]:
     threads = map(str, RUN["latency"]["threads"])
     return {
         f"{name}.micro.test.{tier}.threads{count}.{kind}"
-        for name, count, kind in product(names, threads, ("csv", "svg", "png"))
+        for name, count, kind in product(names, threads, ("csv", "svg", "png", "pdf"))
     }
 
 

@@ -211,6 +211,7 @@ rule draw_artifact:
             labels=labelled,
         ),
         png=f"{REPORT}/{{artifact}}.png",
+        pdf=f"{REPORT}/{{artifact}}.pdf",
     localrule: True
     params:
         artifact=lambda w: ARTIFACTS[w.artifact].model_dump(),

@@ -243,6 +243,7 @@ rule draw_pareto:
             },
         ),
         png=f"{REPORT}/pareto.{{dataset}}.{{split}}.{{tier}}.{{scenario}}.png",
+        pdf=f"{REPORT}/pareto.{{dataset}}.{{split}}.{{tier}}.{{scenario}}.pdf",
     localrule: True
     message:
         "BLEU and speed: {wildcards.dataset}, {wildcards.split}, {wildcards.tier} tier, {wildcards.scenario}"
@@ -266,6 +267,7 @@ rule draw_latency:
             },
         ),
         png=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.png",
+        pdf=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.pdf",
     localrule: True
     params:
         denominator=lambda w: CONFIG.denominators()[w.tier],
@@ -285,6 +287,7 @@ rule draw_learning_curves:
             labels={"what": "learning curves"},
         ),
         png=f"{REPORT}/learning_curves.png",
+        pdf=f"{REPORT}/learning_curves.pdf",
     localrule: True
     params:
         labels=[

@@ -18,7 +18,7 @@ from fastdecode.report.tidy import read_tidy
 
 names, files, out = snakemake.wildcards, snakemake.input, snakemake.output
 denominator = snakemake.params.denominator
-pictures = Path(out.svg), Path(out.png)
+pictures = Path(out.svg), Path(out.png), Path(out.pdf)
 with clear_errors():
     rows = measured_so(
         read_tidy(Path(files.tidy)), names.dataset, names.split, names.tier, names.threads

@@ -7,6 +7,7 @@ import pandas as pd
 from fastdecode.errors import clear_errors
 from fastdecode.report.figures import learning_curves
 
+out = snakemake.output
 with clear_errors():
     curves = zip(snakemake.params.labels, map(pd.read_csv, snakemake.input), strict=True)
-    learning_curves(dict(curves), Path(snakemake.output.svg), Path(snakemake.output.png))
+    learning_curves(dict(curves), Path(out.svg), Path(out.png), Path(out.pdf))

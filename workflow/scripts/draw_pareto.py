@@ -9,4 +9,5 @@ from fastdecode.report.speed import read_speed
 out = snakemake.output
 with clear_errors():
     rows = read_speed(Path(snakemake.input[0]))
-    draw_pareto(rows, snakemake.wildcards.tier, Path(out.svg), Path(out.png))
+    pictures = Path(out.svg), Path(out.png), Path(out.pdf)
+    draw_pareto(rows, snakemake.wildcards.tier, *pictures)

@@ -58,7 +58,7 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
                 yield {**same, "x": found["speedup"], "label": found["line"]}
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a histogram for each tier and dataset, its median marked, the published range shaded."""
     ours = points[points["source"] == "ours"]
     published = points[points["source"] == PUBLISHED]

@@ -111,7 +111,7 @@ def _iteration(iteration: Mapping[str, Any]) -> list[dict[str, Any]]:
     return points
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the draft above, below it what the verifier has at each place, best first."""
     datasets = list(points["dataset"].unique())
     ranks = int(points.loc[points["panel"] == VERIFIER, "n"].max())

@@ -57,7 +57,7 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     return {**every, **point, "marks": marks, "commit": commits}
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the points, a curve for each series."""
     head = f"{name}: {artifact.title}{described(points)}"
     draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)

@@ -20,7 +20,7 @@ def draw_lines(
     head: str,
     x: str,
     y: str,
-    pictures: tuple[Path, Path],
+    pictures: tuple[Path, ...],
     scale: Literal["linear", "log2"] = "linear",
     named: Mapping[tuple[str, float], str] | None = None,
 ) -> None:

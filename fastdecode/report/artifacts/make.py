@@ -88,8 +88,8 @@ def page(name: str, artifact: Artifact, csv: Path) -> str:
     return text
 
 
-def draw(name: str, artifact: Artifact, csv: Path, pictures: tuple[Path, Path]) -> None:
-    """Draw the figure of such a CSV as SVG and PNG.
+def draw(name: str, artifact: Artifact, csv: Path, pictures: tuple[Path, ...]) -> None:
+    """Draw the figure of such a CSV: fastdecode.report.canvas.FORMATS are what it can be.
 
     Without any point the figure says that nothing of it was run.
     """

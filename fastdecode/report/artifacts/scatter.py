@@ -34,7 +34,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True) if found else POINTS.frame([])
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a panel for each dataset and tier; what is no curve is not joined."""
     published = points[points["source"] == PUBLISHED]
     ours = points[points["source"] != PUBLISHED]

@@ -32,7 +32,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the masks side by side: what is seen is dark."""
     titles = list(points["panel"].unique())
     with canvas(3.6, *pictures) as figure:

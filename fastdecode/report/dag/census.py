@@ -65,7 +65,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines if len(lines) > len(rows) else [])
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the cells, the groups and the out-degrees side by side, a row for each dataset."""
     datasets = [dataset for dataset in points["dataset"].unique() if dataset]
     published = points[points["source"] == PUBLISHED]

@@ -40,7 +40,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a system, the point of the lowest temperature filled, the others hollow."""
     datasets = list(points["dataset"].unique())
     with canvas(3.4, *pictures) as figure:

@@ -47,7 +47,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw what each pass sees, and below how likely the tokens are in the first and the second."""
     datasets = list(points["dataset"].unique())
     with canvas(4.4 * len(datasets), *pictures) as figure:

@@ -73,7 +73,7 @@ def _is_shown(point: dict[str, Any], kept: set[int]) -> bool:
     return bool(word != "path")
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a column for each sentence: its vertices downwards, links as arcs; texts below."""
     datasets = list(points["dataset"].unique())
     columns = list(points["panel"].unique())

@@ -49,7 +49,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the grid: the darker, the more of its row's sum a cell has; paths go down through it."""
     panels = list(points.groupby(["dataset", "what"], sort=False))
     rows = sum(int(here.loc[here["series"] != LOSS, "y"].max()) for _, here in panels)

@@ -45,7 +45,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a system, a panel a dataset."""
     head = f"{name}: {artifact.title}{described(points)}"
     named = {(str(row["dataset"]), row["x"]): row["label"] for row in points.to_dict("records")}

@@ -67,7 +67,7 @@ def slot_points(sentence: Any) -> list[dict[str, Any]]:
     return lines
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the slots with their likeliest tokens, and below the best translations as a graph."""
     panels = list(points.groupby(["dataset", "panel"], sort=False))
     with canvas(0.5 + 1.9 * len(panels), *pictures) as figure:

@@ -15,7 +15,7 @@ from fastdecode.report.canvas import COLOURS, HATCHES, canvas, legend_below
 WIDTH = 0.25  # of a bar
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a panel of bars for the published numbers and for each dataset, each with its scale."""
     places = [name for name in points["dataset"].unique() if name]
     heads = ["", *places] if (points["source"] == PUBLISHED).any() else places

@@ -37,7 +37,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     )
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the tokens of all vertices, those on lookahead's path framed, above the links."""
     datasets = list(points["dataset"].unique())
     with canvas((TOKENS + MATRIX + 0.4) * len(datasets) + 0.6, *pictures) as figure:

@@ -63,7 +63,7 @@ def _begins(result: list[str], beam: Any) -> bool:
     return bool(result[: len(tokens)] == tokens)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a block for each vertex: what is kept, what is dropped (grey), what it goes on with."""
     datasets = list(points["dataset"].unique())
     rows = {dataset: _rows(points[points["dataset"] == dataset]) for dataset in datasets}

@@ -13,7 +13,7 @@ from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, st
 __all__ = ["draw", "points"]
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a panel a dataset and tier, the points of a series joined in the order of its rows.
 
     Whiskers are standard deviations over seeds.

@@ -52,7 +52,7 @@ def _read(path: Path) -> pd.DataFrame:
     return frame
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a model, a panel a dataset."""
     head = f"{name}: {artifact.title}{described(points)}"
     draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)

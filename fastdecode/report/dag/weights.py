@@ -47,7 +47,7 @@ def trained(settings: Any) -> str:
     return f"after {' or '.join(each)}"
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a line for each token of the target, the panels of one dataset below each other."""
     panels = list(points.groupby(["dataset", "panel"], sort=False))
     tokens = points.loc[points["series"] != TARGET, "series"].unique()

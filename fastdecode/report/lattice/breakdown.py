@@ -49,7 +49,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw stacked bars by length, the histogram of lengths above them, a column a dataset."""
     datasets = list(points["dataset"].unique())
     stages = points.loc[points["panel"] == TIMES, "series"].unique()

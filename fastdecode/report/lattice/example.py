@@ -49,7 +49,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a column of words for each slot, the best above; lines fade with the nats behind."""
     datasets = list(points["dataset"].unique())
     heights = [_rows(points[points["dataset"] == dataset]) for dataset in datasets]

@@ -41,7 +41,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the shares on a logarithmic axis, so that the tail is seen, a panel a dataset."""
     datasets = points["dataset"].unique()
     seen = points[points["y"] > 0]

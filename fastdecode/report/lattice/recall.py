@@ -51,7 +51,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(lines)
 
 
-def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, Path]) -> None:
+def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a way, of what the teacher wrote where that was measured."""
     taught = points[points["panel"] == TEACHER]
     real = points[~points["dataset"].isin(taught["dataset"].unique())]
