@@ -15,7 +15,7 @@ wildcard_constraints:
 
 def artifact_files():
     """Return every artifact of the run's papers."""
-    kinds = {"table": ("csv", "md", "tex"), "figure": ("csv", "svg", "png")}
+    kinds = {"table": ("csv", "md", "tex"), "figure": ("csv", "svg", "png", "pdf")}
     return [
         f"{REPORT}/{name}.{kind}"
         for name, artifact in ARTIFACTS.items()

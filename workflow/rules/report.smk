@@ -26,7 +26,7 @@ def trained_files():
     """Return the tables and figures that are about trained systems."""
     files = [
         f"{REPORT}/learning_curves.{kind}"
-        for kind in ("svg", "png")
+        for kind in ("svg", "png", "pdf")
         if CONFIG.with_curve()
     ]
     for dataset, row in CONFIG.datasets.items():
@@ -66,14 +66,14 @@ def speed_files():
             files += [
                 f"{REPORT}/pareto.{dataset}.{split}.{tier}.{scenario}.{kind}"
                 for scenario in scenarios
-                for kind in ("svg", "png")
+                for kind in ("svg", "png", "pdf")
                 if any(entry["trained"] for entry in timed(dataset, tier))
             ]
             files += [
                 f"{REPORT}/{figure}.{dataset}.{split}.{tier}.threads{threads}.{kind}"
                 for figure in LATENCY_FIGURES
                 for threads in timed_threads()
-                for kind in ("csv", "svg", "png")
+                for kind in ("csv", "svg", "png", "pdf")
                 if "S1" in scenarios
                 and (figure != "speedup_distribution" or denominator in names)
             ]

@@ -14,7 +14,7 @@ from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
 
-FORMATS = ("csv", "md", "tex", "svg", "png", "html")
+FORMATS = ("csv", "md", "tex", "svg", "pdf", "png", "html")
 NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
 # What is said of the cells of ours, and in which columns of the CSV it stands.
 PROVENANCE = {
