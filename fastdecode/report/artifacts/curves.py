@@ -79,7 +79,9 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
     timed = (points["tier"] != "").any()
     if len(seeds) > 1:
-        yield f"seeds {', '.join(seeds)}{f', times of seed {seeds[0]}' if timed else ''}"
+        whiskers = " (whiskers: standard deviation)" if points["sd"].notna().any() else ""
+        first = f", times of seed {seeds[0]}" if timed else ""
+        yield f"seeds {', '.join(seeds)}{whiskers}{first}"
     elif seeds and timed:
         yield f"seed {seeds[0]}"
     if points["marks"].str.contains(DISTURBED).any():

@@ -72,6 +72,8 @@ def test_of_several_seeds_a_figure_says_which_one_is_timed(tidy: pd.DataFrame) -
     assert "seeds" not in described(scores)
     several = scores.assign(seeds="1 2 3")
     assert described(several).endswith("seeds 1, 2, 3")
+    spread = described(several.assign(sd=1.0))
+    assert spread.endswith("seeds 1, 2, 3 (whiskers: standard deviation)")
     assert described(several.assign(tier="reference")).endswith("seeds 1, 2, 3, times of seed 1")
 
 

@@ -94,6 +94,18 @@ def test_an_objective_alone_is_as_high_as_it_is_and_stands_in_its_place(
     assert [tick.get_text() for tick in ours.get_xticklabels()] == ["max", "sum"]
 
 
+def test_whiskers_of_seeds_are_in_the_panel(drawn: Any, saved: list[Figure]) -> None:
+    rows = [
+        value("raw/base/beam5", "bleu", bleu, seed=seed) | {"signature": "tok:13a"}
+        for seed, bleu in (("1", 20.0), ("2", 40.0))
+    ]
+    rows += [value("raw/base/greedy", "bleu", 30.0) | {"signature": "tok:13a"}]
+    here = part(sum_adaptive="raw/base/beam5", max_adaptive="raw/base/greedy")
+    points = drawn("figure7", pd.DataFrame(rows), parts={"toy": here})
+    spread = points.loc[points["n"] == 2, "sd"].item()
+    assert saved[0].axes[1].get_ylim()[1] > 30 + spread
+
+
 def test_samples_are_means_over_seeds(
     drawn: Any, origin: dict[str, Any], saved: list[Figure]
 ) -> None:
