@@ -221,11 +221,13 @@ def _leaf(text: str, column: Column) -> str:
 
 
 def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
-    texts = (
+    texts = [
         _breakable(cell) if column.broken else cell.translate(ESCAPES)
         for cell, column in zip(cells, columns, strict=True)
-    )
-    return " & ".join(texts) + r" \\"
+    ]
+    # Behind the end of a row LaTeX would read [ and * as options of that.
+    guard = "{}" if texts[0].startswith(("[", "*")) else ""
+    return guard + " & ".join(texts) + r" \\"
 
 
 def _breakable(text: str) -> str:

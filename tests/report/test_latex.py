@@ -104,6 +104,16 @@ def test_texts_are_broken_and_tables_turned_only_where_they_are_too_wide() -> No
     assert r"\begin{sidewaystable}" in turned and r"0.75\textwidth" in turned
 
 
+def test_what_begins_a_row_is_no_option_of_the_row_before() -> None:
+    frame = pd.DataFrame({"tokens": ["[Mein] x", "*", "a *"]})
+    rows = to_latex(Table(frame, ["t."]), "tab:x").splitlines()
+    assert [r.strip() for r in rows if r.endswith(r" \\")][1:] == [
+        r"{}[Mein] x \\",
+        r"{}* \\",
+        r"a * \\",
+    ]
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 @pytest.mark.parametrize(
     "table", [Table(FRAME, ["t."]), wide(0), wide(4), wide(12), wide(40), wide(2, rows=90)]
