@@ -16,9 +16,15 @@ from fastdecode.errors import UserError
 
 
 def check_new(folder: Path) -> None:
-    """Raise UserError if something stands where a folder is to be made, but for an empty one."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise UserError(f"{folder} exists: choose a folder that does not, or remove it")
+    """Raise UserError if something stands where a folder is to be made, but for an empty one.
+
+    It does, too, if the folder that it is to be made in is a file.
+    """
+    if folder.is_symlink() or folder.exists():
+        if not (folder.is_dir() and not any(folder.iterdir())):
+            raise UserError(f"{folder} exists: choose a folder that does not, or remove it")
+    elif not (above := next(path for path in folder.absolute().parents if path.exists())).is_dir():
+        raise UserError(f"{folder} cannot be made: {above} is a file: choose another folder")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def systems_table(
     lines = [_line(key, measured.get(key), timed.get(key), own) for key in rows or measured]
     frame = pd.DataFrame(lines, columns=COLUMNS, dtype=str).fillna("")
     caption = [
-        f"{dataset}, {split}.",
+        f"{dataset}, {split}: what was trained, its quality and its time.",
         *_timing(tidy, speeds, own),
         *_signatures(tidy),
         *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),

@@ -88,7 +88,7 @@ def test_numbers_are_aligned_and_printed_as_numbers(tmp_path: Path) -> None:
     rule = to_markdown(table.frame, table.caption).splitlines()[3]
     assert rule.count("---:") == 7  # seed to p (bootstrap)
     assert "$-$1.52" in to_latex(table, "tab:x")
-    assert "35.20--38.36" in to_latex(table, "tab:x")
+    assert r"35.20\textendash{}38.36" in to_latex(table, "tab:x")
 
 
 @pytest.mark.parametrize("key", ["baseline", "changed"])

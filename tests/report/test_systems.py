@@ -89,7 +89,8 @@ def test_seeds_are_averaged() -> None:
 def test_the_caption_says_what_was_compared() -> None:
     caption = table().caption
     assert caption.startswith(
-        "toy, test. Median times: scenario S1, cpu: X, threads 1, fp32, seed 0, 1. "  # of 0 to 2
+        "toy, test: what was trained, its quality and its time. Median times: scenario S1, cpu: X, "
+        "threads 1, fp32, seed 0, 1. "  # of 0 to 2
         "Speed-ups in the reference tier are over base (raw) with beam5. "
         "Speed-ups in the optimised tier are over base (raw) with quick. BLEU: bleu|v1. "
     )
