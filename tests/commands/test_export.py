@@ -40,6 +40,6 @@ def test_only_a_single_model_and_a_new_folder(call: Call, tmp_path: Path) -> Non
         call("export", *SYSTEM, str(tmp_path / "file"))
     with pytest.raises(SystemExit, match="file exists"):  # before it is asked to be trained
         call("export", "--system", "transformer-big/transformer", "--out", str(tmp_path / "file"))
-    with pytest.raises(SystemExit, match="model cannot be made: .*file is a file: choose another"):
+    with pytest.raises(SystemExit, match=r"model cannot be made: .*file is a file: choose"):
         call("export", "--system", "transformer-big/transformer", "--out", f"{tmp_path}/file/model")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -182,7 +182,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     for name in ("empty", "full", "file"):
         with pytest.raises(UserError, match=f"{name} exists: choose a folder that does not"):
             export(system.models[0], system.source, system.target, tmp_path / name)
-    with pytest.raises(UserError, match=r"file/model cannot be made: .*file: File exists"):
+    with pytest.raises(UserError, match=r"file/model cannot be made: .*file is a file"):
         export(system.models[0], system.source, system.target, tmp_path / "file/model")
     assert (tmp_path / "full/file").read_text() == (tmp_path / "file").read_text() == "mine"
 
