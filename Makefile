@@ -51,6 +51,9 @@ family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decode
 	@cp docs/template/rows.yaml config/systems/$(NAME).yaml
 	@cp docs/template/run.yaml config/runs/$(NAME).yaml
 	@find $(PLACES) -type f -exec sed -i 's/template/$(NAME)/g' {} +
+	@# A longer or shorter name breaks lines elsewhere.
+	@if [ -x $(BIN)/ruff ]; then $(BIN)/ruff check --quiet --select I --fix $(wordlist 1,2,$(PLACES)); \
+		$(BIN)/ruff format --quiet $(wordlist 1,2,$(PLACES)); fi
 	@echo "wrote $(PLACES)"
 
 # By file: what a file's tests share is made once. A test of the workflow runs two jobs at a time.

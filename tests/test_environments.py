@@ -29,7 +29,11 @@ def test_the_image_installs_what_pyproject_says() -> None:
         (ROOT / "envs/fastdecode.def").read_text().partition(f"\n%{part}\n")[2].partition("\n%")[0]
         for part in ("files", "post")
     )
-    assert "pyproject.toml" in files
+    # Apptainer takes one source and one destination a line, and drops the rest.
+    copied = dict(line.split() for line in files.splitlines() if line)
+    assert all((ROOT / source).exists() for source in copied)
+    assert copied == {source: f"/opt/fastdecode/{source}" for source in copied}
+    assert {"pyproject.toml", "README.md", "LICENSE", "fastdecode"} == copied.keys()
     installed = re.findall(r"pip install (.*)", post)
     assert [line.split()[-2:] for line in installed] == [["-e", "."], ["-e", "'.[fairseq]'"]]
     assert "--no-build-isolation" in installed[1]

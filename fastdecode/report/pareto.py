@@ -14,7 +14,7 @@ from matplotlib.typing import FillStyleType
 from fastdecode.errors import UserError
 from fastdecode.report.canvas import COLOURS, GRID, MARKERS, canvas, legend_below, logarithmic
 from fastdecode.report.speed import SPEED, described, threads_of
-from fastdecode.report.tables import only
+from fastdecode.report.tables import DISTURBED, only
 
 # Systems differ by marker and colour, thirteen markers beside seven colours, the decoders of one by
 # how the marker is filled, from the seventh on by its size too, so that a point can be told from
@@ -79,7 +79,11 @@ def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
             panel.set_ylabel("BLEU")
         figure.suptitle(described(rows), fontsize="medium")
         # the title says which tier
-        names = [f"{model}, {decoder.removesuffix(f'-{tier}')}" for model, decoder in looks]
+        busy = set(map(_point, rows[rows["latency_disturbed"] > 0].to_dict("records")))
+        names = [
+            f"{model}, {decoder.removesuffix(f'-{tier}')}{DISTURBED * ((model, decoder) in busy)}"
+            for model, decoder in looks
+        ]
         legend_below(figure, list(map(_marker, looks.values())), names)
 
 

@@ -227,14 +227,23 @@ def _samples(counts: "pd.Series[float]", what: str) -> list[str]:
 def described(rows: pd.DataFrame) -> str:
     """Return two lines for the head of a figure: what was measured, and on which device.
 
-    `rows` are of speed_rows, or tidy ones with the column `seeds`.
+    `rows` are of speed_rows, or tidy ones with the column `seeds`. † says that times of some of
+    them were disturbed.
 
     Raises UserError if that differs between the rows.
     """
     names = ("dataset", "split", "seeds", "tier", "scenario", "device")
     dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
     precision = " and ".join(rows["precision"].unique())
-    return f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}\n{device}"
+    what = f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}"
+    return f"{what}\n{device}{_busy(rows)}"
+
+
+def _busy(rows: pd.DataFrame) -> str:
+    found = rows.get("latency_disturbed")
+    if found is None:  # tidy
+        found = rows.loc[rows["metric"] == "latency_disturbed", "value"]
+    return f", {DISTURBED} on a busy machine" if (found > 0).any() else ""
 
 
 def threads_of(number: str) -> str:

@@ -55,6 +55,18 @@ def points(figure: Figure, panel: int) -> list[tuple[float, float]]:
     ]
 
 
+def test_what_was_timed_on_a_busy_machine_is_marked(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    assert "†" not in drawn(tidy, saved, tmp_path).get_suptitle()
+    busy = (tidy["metric"] == "latency_disturbed") & (tidy["decoder"] == "beam5")
+    tidy.loc[busy & (tidy["target"] == "raw") & (tidy["threads"] == "2"), "value"] = 1.0
+    figure = drawn(tidy, saved, tmp_path)
+    assert figure.get_suptitle().endswith(f"{DEVICE}, † on a busy machine")
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [name for name in names if "†" in name] == ["raw/base, beam5†"]
+
+
 def test_a_panel_for_each_number_of_threads(
     tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
 ) -> None:
