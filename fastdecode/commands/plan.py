@@ -79,6 +79,11 @@ def _machine(name: str | None, device: str, rows: Mapping[str, Device]) -> "Mach
 
     if name:
         check_known(name, rows, "--device")
+        if rows[name].kind != device:
+            raise UserError(
+                f"--device: {name} is {'a core' if device == 'cuda' else 'a GPU'}, and the run's "
+                f"device is {device}: add a --configfile with device: {rows[name].kind}"
+            )
         return Machine(name, rows[name])
     from fastdecode.devices import check_device
     from fastdecode.measure.machine import measure_machine

@@ -49,3 +49,11 @@ def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = _machine(None, "cpu", DEVICES)
     assert machine.throughput == 25e9
     assert "25 GFLOP/s" in machine.name
+
+
+def test_a_run_on_cores_is_not_counted_for_a_gpu_nor_the_other_way() -> None:
+    with pytest.raises(UserError, match="h100 is a GPU, and the run's device is cpu: add a"):
+        _machine("h100", "cpu", DEVICES)
+    with pytest.raises(UserError, match="cpu is a core, and the run's device is cuda"):
+        _machine("cpu", "cuda", DEVICES)
+    assert _machine("cpu", "cpu", DEVICES).device.kind == "cpu"
