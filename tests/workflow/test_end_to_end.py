@@ -72,7 +72,7 @@ def test_the_report_has_every_system(finished: Workplace) -> None:
     for text in ("transformer-big", "greedy", "BLEU", "×1.00", "tier are over transformer-big"):
         assert text in table
     assert "not run in this configuration" in table  # transformer-12-1
-    assert (folder / "systems.micro.test.tex").read_text().startswith(r"\begin{table}")
+    assert r"\begin{table}" in (folder / "systems.micro.test.tex").read_text()
     assert (folder / "learning_curves.png").stat().st_size > 10_000
     measurements = pd.read_csv(folder / "measurements.csv")
     assert set(measurements["system"]) == {"transformer-big", "transformer"}

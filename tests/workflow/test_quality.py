@@ -32,4 +32,4 @@ def test_every_decoder_is_tested_against_the_baseline(finished: Workplace) -> No
     assert own["bleu"] == quality["metrics"]["bleu"]["value"]
     text = (report / "significance.micro.test.md").read_text()
     assert "against transformer-big (raw) with beam5, same seed" in text
-    assert (report / "significance.micro.test.tex").read_text().startswith(r"\begin{table}")
+    assert r"\begin{table}" in (report / "significance.micro.test.tex").read_text()
