@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from fastdecode.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check_new(folder: Path) -> None:
@@ -68,6 +71,12 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
             file.write(line + "\n")
             count += 1
     return count
+
+
+def write_csv(path: Path, frame: "pd.DataFrame") -> None:
+    """Write a frame as CSV without its index, numbers with all their digits."""
+    with open_to_write(path) as file:
+        frame.to_csv(file, index=False, lineterminator="\n")
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`fastdecode redraw`: the tables and figures of papers anew, from their CSV files alone."""
+"""`fastdecode redraw`: tables and figures anew, from their CSV files alone."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
     parser.description = (
         "Write the tables and draw the figures of papers anew from their CSV files, such as\n"
-        "lattice.table1.csv, with no model and no data: after a change of how they look."
+        "lattice.table1.csv, and the other pictures of a run from theirs, such as\n"
+        "learning_curves.csv (speed.*.csv gives pareto.*), with no model and no data: after a\n"
+        "change of how they look."
     )
     parser.epilog = (
         "example:\n  fastdecode redraw docs/measurements/lattice/toy --out redrawn "
@@ -22,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the CSV files are")
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="ARTIFACT", help="these alone (default: all)"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="these CSV files alone, without .csv (default: all)",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where to write (default: beside the CSV files)"
@@ -43,39 +49,48 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from fastdecode.report.artifacts.make import draw, print_page, print_table
     from fastdecode.report.canvas import FORMATS
+    from fastdecode.report.pictures import redraw
 
-    found = artifacts(arguments.folder, arguments.papers)
+    found = drawable(arguments.folder, arguments.papers)
     for name in arguments.only:
         if name not in found:
             raise UserError(f"--only: no {name}.csv in {arguments.folder}{nearest(name, found)}")
     chosen = {name: found[name] for name in arguments.only or found}
     out = arguments.out or arguments.folder
-    for name, artifact in track(chosen.items(), "redraw", "artifacts", len(chosen)):
+    for name, artifact in track(chosen.items(), "redraw", "files", len(chosen)):
         csv = arguments.folder / f"{name}.csv"
-        if artifact.kind == "table":
+        if artifact is None:
+            redraw(csv, out)
+        elif artifact.kind == "table":
             print_table(name, artifact, csv, out / f"{name}.md", out / f"{name}.tex")
         else:
             draw(name, artifact, csv, tuple(out / f"{name}.{kind}" for kind in FORMATS))
-        if artifact.page:
+        if artifact and artifact.page:
             print_page(name, artifact, csv, out / f"{name}.html")
-    print(f"redrew {len(chosen)} tables and figures into {out}")
+    print(f"redrew {len(chosen)} CSV files into {out}")
 
 
-def artifacts(folder: Path, papers: Path) -> dict[str, Artifact]:
+def drawable(folder: Path, papers: Path) -> dict[str, Artifact | None]:
     """Return the artifacts whose CSV files are in `folder`, in the papers' order.
 
-    Raises UserError if there is none.
+    After them come the pictures of the run, for which None stands: what they are is in their names.
+
+    Raises UserError if there is neither.
     """
+    from fastdecode.report.pictures import NAMES
+
     rows = {path.stem: check(Paper, read_yaml(path), str(path)) for path in papers.glob("*.yaml")}
-    found = {
+    found: dict[str, Artifact | None] = {
         f"{paper}.{name}": artifact
         for paper in sorted(rows)
         for name, artifact in rows[paper].artifacts.items()
         if (folder / f"{paper}.{name}.csv").is_file()
     }
+    for picture in NAMES:
+        found |= {path.stem: None for path in sorted(folder.glob(f"{picture}.*csv"))}
     if not found:
         raise UserError(
-            f"{folder}: no CSV file of a table or figure of {', '.join(sorted(rows))}: give a "
-            "folder of results/report or of docs/measurements"
+            f"{folder}: no CSV file of a table or figure of {', '.join(sorted(rows))}, nor of a "
+            "picture of a run: give a folder of results/report or of docs/measurements"
         )
     return found

@@ -12,11 +12,14 @@ from typing import Any, Literal
 
 import matplotlib as mpl
 import matplotlib.style
+import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fastdecode.files import write_aside
@@ -39,8 +42,10 @@ FORMATS: dict[str, dict[str, Any]] = {  # how a picture is written: no date is
     "png": {"dpi": 200},
     "pdf": {"metadata": {"CreationDate": None}},
 }
-LEGEND_WIDTH = 102  # characters that fit below the panels at this size
+HEAD_WIDTH = 100  # characters that fit above the panels at this size
 LEGEND_LINE = 0.2  # inches
+LEGEND_PIECE = 4.8  # times the font size: the piece of line in a legend, and the gaps beside it
+POINTS = 72  # an inch
 HAN = (  # families with Chinese and Japanese letters; the first that is installed is taken
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei"),
     *("WenQuanYi Micro Hei", "Droid Sans Fallback", "IPAexGothic", "IPAGothic"),
@@ -123,9 +128,21 @@ def styles() -> Iterator[Style]:
 
 def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """Put a legend below the panels and make the figure higher by as much."""
-    columns = max(1, LEGEND_WIDTH // (max(map(len, labels)) + 8))  # 8: the piece of line
+    columns = _columns(labels)
     figure.set_figheight(figure.get_figheight() + LEGEND_LINE * ceil(len(labels) / columns))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def _columns(labels: Sequence[str]) -> int:
+    """Return how many columns of these labels the page is wide enough for."""
+    page, font = TextToPath(), FontProperties(size=FONT_SIZE)
+    widths = [page.get_text_width_height_descent(label, font, ismath=False)[0] for label in labels]
+    for lines in range(1, len(labels)):
+        columns = ceil(len(labels) / lines)
+        widest = [part.max() for part in np.array_split(widths, columns)]  # as matplotlib does
+        if sum(widest) + LEGEND_PIECE * FONT_SIZE * columns <= WIDTH * POINTS:
+            return columns
+    return 1
 
 
 def logarithmic(panel: Axes, which: Literal["x", "y"], values: Iterable[float]) -> None:

@@ -1,6 +1,6 @@
 """Figures of latency, one sentence at a time, drawn from the tables of latency_numbers.
 
-`head` is what stands above each: what was measured, and on which device.
+Each table is one of with_settings: what was measured, and on which device, stands above the figure.
 """
 
 from itertools import cycle
@@ -18,14 +18,16 @@ from fastdecode.report.canvas import (
     logarithmic,
     styles,
 )
-from fastdecode.report.latency_numbers import WHOLE
+from fastdecode.report.latency_numbers import SETTINGS, WHOLE
+from fastdecode.report.speed import described, threads_of
+from fastdecode.report.tables import DISTURBED, only
 
 ROW = 0.34  # inches: a decoder's row
 BINS = 30
 HIGH = 0.8  # of a row, the highest bar
 
 
-def draw_by_length(table: pd.DataFrame, head: str, *pictures: Path) -> None:
+def draw_by_length(table: pd.DataFrame, *pictures: Path) -> None:
     """Draw the median time of every decoder against output length, and how many lines there are.
 
     `table` is of latency_numbers.by_length. The bars above are means over the decoders, whose
@@ -33,7 +35,7 @@ def draw_by_length(table: pd.DataFrame, head: str, *pictures: Path) -> None:
     """
     buckets = table[["shortest", "longest"]].drop_duplicates().sort_values("shortest")
     place = {int(shortest): number for number, shortest in enumerate(buckets["shortest"])}
-    decoders = table["decoder"].unique()
+    decoders, marked = table["decoder"].unique(), _marked(table)
     with canvas(4.6, *pictures) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 4))
         lines = table.groupby("shortest")["lines"].sum().reindex(list(place)) / len(decoders)
@@ -49,7 +51,7 @@ def draw_by_length(table: pd.DataFrame, head: str, *pictures: Path) -> None:
                 color=colour,
                 markersize=4,
                 linewidth=1.2,
-                label=decoder,
+                label=marked[decoder],
             )
         logarithmic(below, "y", table["milliseconds"])
         below.set_xticks(
@@ -62,11 +64,11 @@ def draw_by_length(table: pd.DataFrame, head: str, *pictures: Path) -> None:
         below.set_xlabel("output tokens")
         below.set_ylabel("median ms a sentence")
         below.grid(**GRID)
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(_head(table), fontsize="medium")
         legend_below(figure, *below.get_legend_handles_labels())
 
 
-def draw_speedups(table: pd.DataFrame, denominator: str, head: str, *pictures: Path) -> None:
+def draw_speedups(table: pd.DataFrame, *pictures: Path) -> None:
     """Draw a histogram of every decoder's speed-ups over all lines, its median marked.
 
     `table` is of latency_numbers.speedups. Each histogram is as high as its row.
@@ -93,22 +95,24 @@ def draw_speedups(table: pd.DataFrame, denominator: str, head: str, *pictures: P
             panel.plot([middle, middle], ends, color=COLOURS[1], linewidth=2)
             right = panel.get_yaxis_transform()
             panel.text(1.01, place, f"×{middle:.2f}", transform=right, va="center", size="small")
-        panel.set_yticks(range(len(decoders)), decoders, size="small")
+        panel.set_yticks(range(len(decoders)), _marked(table).values(), size="small")
         panel.set_ylim(len(decoders) - 0.5, -0.5)
         panel.grid(axis="x", **GRID)
         panel.set_axisbelow(True)
-        figure.supxlabel(f"speed-up over {denominator}; mark and number: median", size="medium")
-        figure.suptitle(head, fontsize="medium")
+        over = only(table, "over")
+        figure.supxlabel(f"speed-up over {over}; mark and number: median", size="medium")
+        figure.suptitle(_head(table), fontsize="medium")
 
 
-def draw_stages(table: pd.DataFrame, head: str, *pictures: Path) -> None:
+def draw_stages(table: pd.DataFrame, *pictures: Path) -> None:
     """Draw a bar of every decoder, made of the mean times of its stages.
 
     `table` is of latency_numbers.by_stage. A mark is where the time of the whole ends: with the bar
     where the stages are those of the timed translations, before it where waiting for the device at
     every stage took time of its own.
     """
-    stages = [column for column in table.columns if column not in ("decoder", WHOLE)]
+    others = ("decoder", WHOLE, *SETTINGS)
+    stages = [column for column in table.columns if column not in others]
     places = range(len(table))
     with canvas(1.0 + ROW * len(table), *pictures) as figure:
         panel = figure.subplots()
@@ -137,11 +141,21 @@ def draw_stages(table: pd.DataFrame, head: str, *pictures: Path) -> None:
             color="black",
             label=WHOLE,
         )
-        panel.set_yticks(places, list(table["decoder"]), size="small")
+        panel.set_yticks(places, _marked(table).values(), size="small")
         panel.invert_yaxis()
         panel.set_xlabel("mean ms a sentence")
         panel.grid(axis="x", **GRID)
         panel.set_axisbelow(True)
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(_head(table), fontsize="medium")
         handles, labels = panel.get_legend_handles_labels()  # the mark comes first
         legend_below(figure, [*handles[1:], handles[0]], [*labels[1:], labels[0]])
+
+
+def _head(table: pd.DataFrame) -> str:
+    return f"{described(table)}, {threads_of(only(table, 'threads'))}"
+
+
+def _marked(table: pd.DataFrame) -> dict[str, str]:
+    """Return what a decoder is called in the figure: marked if its time was disturbed."""
+    busy = set(table.loc[table["latency_disturbed"] > 0, "decoder"])
+    return {name: name + DISTURBED * (name in busy) for name in table["decoder"]}

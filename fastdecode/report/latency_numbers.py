@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.errors import UserError
+from fastdecode.report.tables import seeds_of
 from fastdecode.report.tidy import MEMORY
 
 SAMPLES = frozenset(
@@ -17,6 +18,10 @@ SAMPLES = frozenset(
 BUCKETS = 10  # at most
 STAGE = "latency_stage_"
 WHOLE = "whole"  # mean time as it was clocked around all stages
+SETTINGS = (  # how a decoder was timed, beside its numbers in every table
+    *("dataset", "split", "seeds", "tier", "scenario", "threads", "precision", "device"),
+    *("over", "latency_disturbed"),
+)
 
 
 def read_samples(path: Path, columns: Set[str] = SAMPLES) -> pd.DataFrame:
@@ -54,6 +59,19 @@ def measured_so(
             f"in the {tier} tier, threads {threads}"
         )
     return rows
+
+
+def with_settings(table: pd.DataFrame, rows: pd.DataFrame, over: str = "") -> pd.DataFrame:
+    """Return a table of these decoders with SETTINGS beside its numbers, from which it is drawn.
+
+    `rows` are of measured_so; `over` is what speed-ups are over. `latency_disturbed` is above zero
+    where a time was disturbed.
+    """
+    named = rows.assign(decoder=_named(rows), seeds=seeds_of(rows), over=over)
+    settings = named.drop_duplicates("decoder").set_index("decoder")
+    busy = named[named["metric"] == "latency_disturbed"].groupby("decoder")["value"].max()
+    settings["latency_disturbed"] = busy.reindex(settings.index)
+    return table.join(settings[list(SETTINGS)], on="decoder", validate="many_to_one")
 
 
 def by_length(samples: pd.DataFrame) -> pd.DataFrame:
@@ -105,7 +123,7 @@ def by_stage(rows: pd.DataFrame) -> pd.DataFrame:
 
     Raises UserError if no stages were timed.
     """
-    rows = rows.assign(decoder=rows["target"] + "/" + rows["system"] + "/" + rows["decoder"])
+    rows = rows.assign(decoder=_named(rows))
     stages: list[str] = []
     for _, group in rows.groupby("decoder", sort=False):
         place = 0
@@ -120,6 +138,11 @@ def by_stage(rows: pd.DataFrame) -> pd.DataFrame:
     table = table.reindex(columns=[*stages, "latency_mean"]).reset_index()
     names = [stage.removeprefix(STAGE) for stage in stages]
     return table.set_axis(["decoder", *names, WHOLE], axis="columns")
+
+
+def _named(rows: pd.DataFrame) -> "pd.Series[str]":
+    """Return target/system/decoder, as samples call a decoder."""
+    return rows["target"] + "/" + rows["system"] + "/" + rows["decoder"]
 
 
 def _per_line(samples: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from fastdecode.config.rows import UNTRAINED
 from fastdecode.errors import UserError
-from fastdecode.files import open_to_write
 from fastdecode.provenance import is_cpu, processor
 from fastdecode.report.tables import (
     APART,
@@ -251,14 +250,8 @@ def threads_of(number: str) -> str:
     return f"{number} thread" + ("" if number == "1" else "s")
 
 
-def write_speed(path: Path, rows: pd.DataFrame) -> None:
-    """Write the rows of speed_rows as CSV, the numbers with all their digits."""
-    with open_to_write(path) as file:
-        rows.to_csv(file, index=False, lineterminator="\n")
-
-
 def read_speed(path: Path) -> pd.DataFrame:
-    """Read such a CSV.
+    """Read the rows of speed_rows from CSV.
 
     Raises UserError if it is missing or has other columns.
     """

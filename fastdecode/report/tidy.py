@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.errors import UserError
-from fastdecode.files import open_to_write, read_json
+from fastdecode.files import read_json
 
 MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
 SHAPE = ("family", "layers", "parameters")  # what its train.json says about it
@@ -97,14 +97,8 @@ def gather(
     return pd.DataFrame(cells, columns=COLUMNS, dtype=str).astype({"value": float})
 
 
-def write_tidy(path: Path, tidy: pd.DataFrame) -> None:
-    """Write the frame as CSV, the values with all their digits."""
-    with open_to_write(path) as file:
-        tidy.to_csv(file, index=False, lineterminator="\n")
-
-
 def read_tidy(path: Path) -> pd.DataFrame:
-    """Read such a CSV.
+    """Read the frame that `gather` returns from CSV.
 
     Raises UserError if it is missing or has other columns.
     """

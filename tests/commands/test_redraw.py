@@ -27,7 +27,24 @@ def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture
     shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     main(["redraw", str(tmp_path)])
     assert (tmp_path / "lattice.table3.md").is_file()
-    assert "redrew 1 tables and figures" in capsys.readouterr().out
+    assert "redrew 1 CSV files" in capsys.readouterr().out
+
+
+def test_pictures_of_a_run(tmp_path: Path) -> None:
+    """They come after the papers' artifacts, and can be chosen like them."""
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
+    shutil.copy(PUBLISHED / "families/toy/speed.toy.long.test.S1.csv", tmp_path)
+    main(["redraw", str(tmp_path), "--out", str(tmp_path / "all")])
+    only = ["--only", "speed.toy.long.test.S1"]
+    main(["redraw", str(tmp_path), "--out", str(tmp_path / "one"), *only])
+    pictures = {
+        f"pareto.toy.long.test.{tier}.S1.{kind}"
+        for tier in ("reference", "optimised")
+        for kind in ("svg", "png", "pdf")
+    }
+    assert {path.name for path in (tmp_path / "one").iterdir()} == pictures
+    table = {"lattice.table3.md", "lattice.table3.tex"}
+    assert {path.name for path in (tmp_path / "all").iterdir()} == pictures | table
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

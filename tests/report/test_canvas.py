@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from fastdecode.report.canvas import MARGIN, canvas, logarithmic, styles
+from fastdecode.report.canvas import MARGIN, canvas, legend_below, logarithmic, styles
 
 positive = st.floats(1e-6, 1e6)
 
@@ -76,3 +77,17 @@ def test_52_curves_until_two_look_the_same() -> None:
     looks = [look for _, look in zip(range(53), styles(), strict=False)]
     assert len({(line, marker) for line, marker, _ in looks[:52]}) == 52
     assert looks[52][:2] == looks[0][:2]
+
+
+@pytest.mark.parametrize(("short", "long", "columns"), [(7, 0, 7), (7, 1, 4), (0, 9, 2), (0, 1, 1)])
+def test_a_legend_has_as_few_lines_as_the_page_allows(
+    tmp_path: Path, short: int, long: int, columns: int
+) -> None:
+    labels = ["of forty characters, more than one can be"] * long + ["short"] * short
+    with canvas(2.0, tmp_path / "x.svg") as figure:
+        legend_below(figure, [Line2D([], []) for _ in labels], labels)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert len({round(text.get_window_extent().x0) for text in legend.get_texts()}) == columns
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width

@@ -5,27 +5,40 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from fastdecode.report.latency_figures import draw_by_length, draw_speedups, draw_stages
-from fastdecode.report.latency_numbers import by_length, by_stage, measured_so, speedups
+from fastdecode.report.latency_numbers import (
+    by_length,
+    by_stage,
+    measured_so,
+    speedups,
+    with_settings,
+)
 from tests.report.conftest import assert_legible
 
-HEAD = "toy, test: reference tier\na machine"
+HEAD = "toy, test, seed 1: reference tier, S1, fp32\ncpu: X, 2 cores, 1 thread"
 BASE = "raw/base/beam5"
 Draw = Callable[[Path, pd.DataFrame, pd.DataFrame], None]
 
 
+def timed(tidy: pd.DataFrame) -> pd.DataFrame:
+    return measured_so(tidy, "toy", "test", "reference", "1")
+
+
 def lengths(folder: Path, samples: pd.DataFrame, tidy: pd.DataFrame) -> None:
-    draw_by_length(by_length(samples), HEAD, folder / "x.svg", folder / "x.png")
+    table = with_settings(by_length(samples), timed(tidy))
+    draw_by_length(table, folder / "x.svg", folder / "x.png")
 
 
 def ratios(folder: Path, samples: pd.DataFrame, tidy: pd.DataFrame) -> None:
-    draw_speedups(speedups(samples, BASE), BASE, HEAD, folder / "x.svg", folder / "x.png")
+    table = with_settings(speedups(samples, BASE), timed(tidy), BASE)
+    draw_speedups(table, folder / "x.svg", folder / "x.png")
 
 
 def stages(folder: Path, samples: pd.DataFrame, tidy: pd.DataFrame) -> None:
-    table = by_stage(measured_so(tidy, "toy", "test", "reference", "1"))
-    draw_stages(table, HEAD, folder / "x.svg", folder / "x.png")
+    rows = timed(tidy)
+    draw_stages(with_settings(by_stage(rows), rows), folder / "x.svg", folder / "x.png")
 
 
 def test_by_length(
@@ -80,6 +93,19 @@ def test_stages(
     names = [text.get_text() for text in saved[-1].legends[0].get_texts()]
     assert names == ["preprocess", "encode", "search", "whole"]
     assert panel.get_yticklabels()[0].get_text() == BASE
+
+
+@pytest.mark.parametrize("draw", [lengths, ratios, stages])
+def test_disturbed_times_are_marked(
+    draw: Draw, samples: pd.DataFrame, tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    greedy = (tidy["system"] == "base") & (tidy["decoder"] == "greedy")
+    tidy.loc[greedy & (tidy["metric"] == "latency_disturbed"), "value"] = 1.0
+    draw(tmp_path, samples, tidy)
+    figure = saved[-1]
+    assert figure.get_suptitle() == HEAD.replace(", 1 thread", ", † on a busy machine, 1 thread")
+    names = {text.get_text() for text in figure.findobj(Text)}
+    assert {"raw/base/greedy†", BASE} < names and "raw/base/greedy" not in names
 
 
 @pytest.mark.parametrize("draw", [lengths, ratios, stages])

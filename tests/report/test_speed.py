@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
+from fastdecode.files import write_csv
 from fastdecode.report.latex import to_latex
 from fastdecode.report.speed import (
     COLUMNS,
@@ -13,7 +14,6 @@ from fastdecode.report.speed import (
     read_speed,
     speed_rows,
     speed_table,
-    write_speed,
 )
 from fastdecode.report.tables import to_markdown
 
@@ -308,9 +308,9 @@ def test_no_speed_is_an_error(tidy: pd.DataFrame) -> None:
 
 def test_the_csv_keeps_everything(tidy: pd.DataFrame, tmp_path: Path) -> None:
     rows = speed_rows(tidy, "toy", "test", "S1", {"reference": "raw/base/beam5"})
-    write_speed(tmp_path / "speed.csv", rows)
+    write_csv(tmp_path / "speed.csv", rows)
     pd.testing.assert_frame_equal(read_speed(tmp_path / "speed.csv"), rows)
-    write_speed(tmp_path / "older.csv", rows.drop(columns=list(LATER)))
+    write_csv(tmp_path / "older.csv", rows.drop(columns=list(LATER)))
     older = read_speed(tmp_path / "older.csv")
     assert older.columns.equals(rows.columns) and older["over_disturbed"].isna().all()
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")

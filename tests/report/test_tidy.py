@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.files import read_json, read_lines, write_json
+from fastdecode.files import read_json, read_lines, write_csv, write_json
 from fastdecode.measure.latency import Sample, Series
 from fastdecode.measure.summary import Timings, write_latency
-from fastdecode.report.tidy import COLUMNS, MODEL, gather, read_tidy, write_tidy
+from fastdecode.report.tidy import COLUMNS, MODEL, gather, read_tidy
 
 ORIGIN = {"dataset": "toy", "target": "raw", "system": "base", "seed": 1, "device": "cpu: X"}
 SPEED = {"tier": "reference", "scenario": "S1", "threads": 1}
@@ -177,7 +177,7 @@ def test_the_csv_keeps_every_digit(tmp_path: Path) -> None:
     tidy = gather(
         "demo", [training(tmp_path / "t.json")], [], [latency(tmp_path / "latency.json")], []
     )
-    write_tidy(tmp_path / "tidy.csv", tidy)
+    write_csv(tmp_path / "tidy.csv", tidy)
     again = read_tidy(tmp_path / "tidy.csv")
     assert again.equals(tidy)
     assert 0.1 + 0.2 in again["value"].tolist()

@@ -14,6 +14,8 @@ import pandas as pd
 import torch
 
 import fastdecode.plugin  # noqa: F401  registers what a checkpoint may hold
+from fastdecode.commands import main
+from fastdecode.provenance import describe_cpu
 from tests.workflow.conftest import ROOT, SIZES, Workplace
 
 TEACHER = "micro/raw/transformer-big/seed1"
@@ -73,10 +75,22 @@ def test_the_report_has_every_system(finished: Workplace) -> None:
         assert text in table
     assert "not run in this configuration" in table  # transformer-12-1
     assert r"\begin{table}" in (folder / "systems.micro.test.tex").read_text()
-    assert (folder / "learning_curves.png").stat().st_size > 10_000
+    curves = pd.read_csv(folder / "learning_curves.csv")
+    assert curves.groupby("system").size().to_dict() == {"transformer": 3, "transformer-big": 3}
+    assert set(curves["device"]) == {describe_cpu()}
     measurements = pd.read_csv(folder / "measurements.csv")
     assert set(measurements["system"]) == {"transformer-big", "transformer"}
     assert (folder / "data.csv").exists()
+
+
+def test_every_picture_is_drawn_again_as_it_was(finished: Workplace, tmp_path: Path) -> None:
+    folder = finished.path("report/micro")
+    main(["redraw", str(folder), "--out", str(tmp_path)])
+    pictures = {path.name for path in folder.glob("*.svg")}
+    assert len(pictures) > 5
+    assert {path.name for path in tmp_path.glob("*.svg")} == pictures
+    for name in pictures:
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
 
 def test_speed_and_memory_of_every_decoder(finished: Workplace) -> None:

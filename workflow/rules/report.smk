@@ -26,7 +26,7 @@ def trained_files():
     """Return the tables and figures that are about trained systems."""
     files = [
         f"{REPORT}/learning_curves.{kind}"
-        for kind in ("svg", "png", "pdf")
+        for kind in ("csv", "svg", "png", "pdf")
         if CONFIG.with_curve()
     ]
     for dataset, row in CONFIG.datasets.items():
@@ -279,8 +279,10 @@ rule draw_latency:
 
 rule draw_learning_curves:
     input:
-        [model_file(model, "curve.csv") for model in CONFIG.with_curve()],
+        curves=[model_file(model, "curve.csv") for model in CONFIG.with_curve()],
+        records=[model_file(model, "train.json") for model in CONFIG.with_curve()],
     output:
+        csv=f"{REPORT}/learning_curves.csv",
         svg=report(
             f"{REPORT}/learning_curves.svg",
             category="Training",
@@ -289,20 +291,6 @@ rule draw_learning_curves:
         png=f"{REPORT}/learning_curves.png",
         pdf=f"{REPORT}/learning_curves.pdf",
     localrule: True
-    params:
-        labels=[
-            " ".join(
-                filter(
-                    None,
-                    [
-                        model.dataset if len(CONFIG.datasets) > 1 else "",
-                        f"{model.target}/{model.system}",
-                        f"seed {model.seed}" if len(CONFIG.run.seeds) > 1 else "",
-                    ],
-                )
-            )
-            for model in CONFIG.with_curve()
-        ],
     message:
         "Learning curves"
     script:

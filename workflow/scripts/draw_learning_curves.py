@@ -1,13 +1,14 @@
-"""Draw learning curves: see fastdecode.report.figures."""
+"""Gather learning curves and draw them: see fastdecode.report.learning_curves."""
 
 from pathlib import Path
 
-import pandas as pd
-
 from fastdecode.errors import clear_errors
-from fastdecode.report.figures import learning_curves
+from fastdecode.files import write_csv
+from fastdecode.report.learning_curves import gather_curves
+from fastdecode.report.pictures import draw
 
-out = snakemake.output
+files, out = snakemake.input, snakemake.output
 with clear_errors():
-    curves = zip(snakemake.params.labels, map(pd.read_csv, snakemake.input), strict=True)
-    learning_curves(dict(curves), Path(out.svg), Path(out.png), Path(out.pdf))
+    trained = zip(map(Path, files.curves), map(Path, files.records), strict=True)
+    write_csv(Path(out.csv), gather_curves(trained))
+    draw(Path(out.csv), Path(out.svg), Path(out.png), Path(out.pdf))

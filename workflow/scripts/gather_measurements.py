@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.report.tidy import gather, write_tidy
+from fastdecode.files import write_csv
+from fastdecode.report.tidy import gather
 
 files = snakemake.input
 with clear_errors():
@@ -14,4 +15,4 @@ with clear_errors():
         [Path(path) for path in files.latency],
         [Path(path) for path in files.memory],
     )
-    write_tidy(Path(snakemake.output[0]), tidy)
+    write_csv(Path(snakemake.output[0]), tidy)

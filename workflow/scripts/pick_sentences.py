@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import open_to_write, read_lines
+from fastdecode.files import read_lines, write_csv
 from fastdecode.report.artifacts.points import POINTS, line_of
 from fastdecode.report.page.sentences import examples
 
@@ -19,5 +19,4 @@ with clear_errors():
         list(read_lines(Path(files.raw))),
         {int(line[2]) for line in lines if line and line[:2] == here},
     )
-    with open_to_write(Path(snakemake.output[0])) as file:
-        frame.to_csv(file, index=False, lineterminator="\n")
+    write_csv(Path(snakemake.output[0]), frame)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import open_to_write, read_lines
+from fastdecode.files import read_lines, write_csv
 from fastdecode.measure.resamples import Reference, resamples
 from fastdecode.measure.resampling import resampled_seeds
 from fastdecode.translation import read_translations
@@ -30,5 +30,4 @@ with clear_errors():
         f"{entry}/{part}" if part else entry: resampled_seeds(np.stack(seeds), seeds_of[entry])
         for (entry, part), seeds in found.items()
     }
-    with open_to_write(Path(snakemake.output[0])) as file:
-        pd.DataFrame(means).round(9).to_csv(file, index=False, lineterminator="\n")
+    write_csv(Path(snakemake.output[0]), pd.DataFrame(means).round(9))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import open_to_write, write_lines
+from fastdecode.files import write_csv, write_lines
 from fastdecode.report.data import DatasetFiles, data_table
 from fastdecode.report.latex import to_latex
 from fastdecode.report.tables import Table, to_markdown
@@ -20,8 +20,7 @@ with clear_errors():
             for name, report, bpe in snakemake.params.datasets
         }
     )
-    with open_to_write(Path(out.csv)) as file:
-        table.to_csv(file, index=False)
+    write_csv(Path(out.csv), table)
     text = table.astype("string").fillna("")
     write_lines(Path(out.md), to_markdown(text, CAPTION).splitlines())
     write_lines(Path(out.tex), to_latex(Table(text, [CAPTION]), "tab:data").splitlines())

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import open_to_write, write_lines
+from fastdecode.files import write_csv, write_lines
 from fastdecode.report.latex import to_latex
 from fastdecode.report.significance import read_comparisons, significance_table
 from fastdecode.report.tables import to_markdown
@@ -11,8 +11,7 @@ from fastdecode.report.tables import to_markdown
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
     comparisons = read_comparisons(Path(snakemake.input[0]))
-    with open_to_write(Path(out.csv)) as file:
-        comparisons.to_csv(file, index=False)
+    write_csv(Path(out.csv), comparisons)
     table = significance_table(comparisons)
     label = f"tab:significance-{names.dataset}-{names.split}"
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())

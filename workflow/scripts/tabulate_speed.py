@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_json, write_lines
+from fastdecode.files import read_json, write_csv, write_lines
 from fastdecode.measure.agreement import apart
 from fastdecode.report.latex import to_latex
-from fastdecode.report.speed import did_not_fit, speed_rows, speed_table, write_speed
+from fastdecode.report.speed import did_not_fit, speed_rows, speed_table
 from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import read_tidy
 
@@ -26,6 +26,6 @@ with clear_errors():
     ]
     table = speed_table(rows, left_out, apart(agreements))
     label = f"tab:speed-{names.dataset}-{names.split}-{names.scenario}"
-    write_speed(Path(out.csv), rows)
+    write_csv(Path(out.csv), rows)
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
     write_lines(Path(out.tex), to_latex(table, label).splitlines())

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.errors import UserError
-from fastdecode.files import open_to_write
+from fastdecode.files import write_csv
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Sheet:
 
     def write(self, path: Path, frame: pd.DataFrame) -> None:
         """Write the frame, the numbers with all their digits."""
-        with open_to_write(path) as file:
-            frame.to_csv(file, index=False, lineterminator="\n")
+        write_csv(path, frame)
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read such a CSV. Raises UserError if it is missing or has other columns."""

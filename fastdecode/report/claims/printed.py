@@ -8,7 +8,7 @@ import pandas as pd
 
 from fastdecode.config.claims import Claim
 from fastdecode.errors import UserError
-from fastdecode.files import open_to_write
+from fastdecode.files import write_csv
 from fastdecode.report.claims.evidence import Cell
 from fastdecode.report.claims.judge import HOLDS, Finding, Judgement
 from fastdecode.report.tables import Table
@@ -63,8 +63,7 @@ def _every(cells: Sequence[Cell], key: str) -> str:
 
 def write_verdicts(path: Path, frame: pd.DataFrame) -> None:
     """Write such lines as CSV, the numbers with all their digits."""
-    with open_to_write(path) as file:
-        frame.to_csv(file, index=False, lineterminator="\n")
+    write_csv(path, frame)
 
 
 def read_verdicts(path: Path) -> pd.DataFrame:

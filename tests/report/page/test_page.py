@@ -14,6 +14,7 @@ from fastdecode.config.base import check
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
+from fastdecode.files import write_csv
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import make
 from fastdecode.report.artifacts.points import POINTS
@@ -33,8 +34,7 @@ from fastdecode.report.page.chart import (
 from fastdecode.report.page.page import PaperOf, Report, page
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
-from fastdecode.report.speed import speed_rows, write_speed
-from fastdecode.report.tidy import write_tidy
+from fastdecode.report.speed import speed_rows
 from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
 
@@ -78,9 +78,9 @@ def report(folder: Path) -> Report:
         *speeds(QUICK, 5.0, family="dag"),
     ]
     tidy = pd.DataFrame(rows)
-    write_tidy(folder / "measurements.csv", tidy)
+    write_csv(folder / "measurements.csv", tidy)
     timed = speed_rows(tidy, "toy", "test", "S1", {"reference": SLOW, "optimised": None})
-    write_speed(folder / "speed.toy.test.S1.csv", timed)
+    write_csv(folder / "speed.toy.test.S1.csv", timed)
     entries = {"slow": {"reference": SLOW}, "quick": {"reference": QUICK}}
     evidence = Evidence(ARTIFACT, tidy, {"toy": Part("test", "test", entries)})
     make(evidence, folder / "mine.table1.csv")

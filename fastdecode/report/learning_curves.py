@@ -1,0 +1,110 @@
+"""Learning curves of a run: gathered into one table, and drawn from it alone."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import fill
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from fastdecode.errors import UserError
+from fastdecode.files import read_json
+from fastdecode.report.canvas import GRID, HEAD_WIDTH, Style, canvas, legend_below, styles
+from fastdecode.report.tidy import MODEL
+
+ORIGIN = (*MODEL, "device", "commit")  # of a training
+DRAWN = ("update", "seconds", "valid_nll_loss", "valid_bleu")
+MARKS = 8  # markers on a curve, about
+TIME_UNITS = (("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
+
+
+def gather_curves(trained: Iterable[tuple[Path, Path]]) -> pd.DataFrame:
+    """Return the rows of all curves, each with the columns ORIGIN before its own.
+
+    Every training is given by its `curve.csv` and its `train.json`.
+
+    Raises UserError if there are none, or if one has no rows or lacks a column that is drawn.
+    """
+    parts = []
+    for path, record in trained:
+        origin = read_json(record)["provenance"]
+        curve = pd.read_csv(path)
+        missing = [column for column in DRAWN if column not in curve.columns]
+        if missing or curve.empty:
+            what = f"has no column {', '.join(missing)}" if missing else "has no rows"
+            raise UserError(f"{path}: the learning curve {what}: train it again")
+        for place, key in enumerate(ORIGIN):
+            curve.insert(place, key, str(origin[key]))
+        parts.append(curve)
+    if not parts:
+        raise UserError("no learning curves to draw: train a system first")
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw_learning_curves(curves: pd.DataFrame, *pictures: Path) -> None:
+    """Draw validation BLEU and loss against updates and training time, one curve a training.
+
+    `curves` are of gather_curves; `seconds` of training are cumulative, and where a value is
+    missing the point is left out. The loss is not what is trained on, which is smoothed in one
+    family, has several heads in another and is a sentence's in a third, but the negative
+    log-likelihood alone, of a token in all of them.
+    """
+    shown = {"dataset": curves["dataset"].nunique() > 1, "seed": curves["seed"].nunique() > 1}
+    unit, seconds = _time_unit(float(curves["seconds"].max()))
+    with canvas(5.1, *pictures) as figure:
+        axes = figure.subplots(2, 2, sharex="col", sharey="row")
+        groups = curves.groupby(list(MODEL), sort=False)
+        for style, ((dataset, target, system, seed), curve) in zip(styles(), groups, strict=False):
+            label = f"{target}/{system}"
+            label = f"{dataset} {label}" if shown["dataset"] else label
+            label = f"{label} seed {seed}" if shown["seed"] else label
+            for row, column in enumerate(("valid_bleu", "valid_nll_loss")):
+                _draw(axes[row, 0], curve["update"], curve[column], style, label)
+                _draw(axes[row, 1], curve["seconds"] / seconds, curve[column], style, label)
+        for panel in axes[1]:  # only now: a limit ends the adjustment to the curves
+            panel.set_xlim(left=0)
+        axes[0, 0].set_ylabel("validation BLEU")
+        axes[1, 0].set_ylabel("validation NLL (bits per token)")
+        axes[1, 0].set_xlabel("updates")
+        axes[1, 1].set_xlabel(f"training time ({unit})")
+        figure.suptitle(_head(curves), fontsize="medium")
+        legend_below(figure, *axes[0, 0].get_legend_handles_labels())
+
+
+def _head(curves: pd.DataFrame) -> str:
+    """Say what was trained on, and where: time is a device's."""
+    datasets, devices = curves["dataset"].unique(), curves["device"].unique()
+    seeds = ", ".join(sorted(curves["seed"].unique(), key=int))
+    return "\n".join(
+        fill(line, HEAD_WIDTH)
+        for line in (
+            f"{', '.join(datasets)}, seed {seeds}: the validation set while training",
+            " and ".join(devices),
+        )
+    )
+
+
+def _draw(
+    axes: Axes, x: "pd.Series[float]", y: "pd.Series[float]", style: Style, label: str
+) -> None:
+    present = y.notna()
+    line, marker, colour = style
+    axes.plot(
+        x[present],
+        y[present],
+        linestyle=line,
+        marker=marker,
+        color=colour,
+        markevery=max(1, int(present.sum()) // MARKS),
+        markersize=4,
+        linewidth=1.2,
+        label=label,
+    )
+    axes.grid(**GRID)
+
+
+def _time_unit(longest: float) -> tuple[str, float]:
+    """Return the largest unit of which `longest` seconds are at least two, and its seconds."""
+    return next(
+        (unit, seconds) for unit, seconds in TIME_UNITS if longest >= 2 * seconds or seconds == 1
+    )
