@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Redraw what is there.
 
-    Raises UserError if there is none, or none of a name that was asked for.
+    Raises UserError if there is none, or none of a name that was asked for, and after all others
+    if files cannot be used.
     """
     from fastdecode.report.artifacts.make import draw, print_page, print_table
     from fastdecode.report.canvas import FORMATS
@@ -57,17 +58,25 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f"--only: no {name}.csv in {arguments.folder}{nearest(name, found)}")
     chosen = {name: found[name] for name in arguments.only or found}
     out = arguments.out or arguments.folder
+    tables, figures, failed = 0, 0, []
     for name, artifact in track(chosen.items(), "redraw", "files", len(chosen)):
         csv = arguments.folder / f"{name}.csv"
-        if artifact is None:
-            redraw(csv, out)
-        elif artifact.kind == "table":
-            print_table(name, artifact, csv, out / f"{name}.md", out / f"{name}.tex")
-        else:
-            draw(name, artifact, csv, tuple(out / f"{name}.{kind}" for kind in FORMATS))
-        if artifact and artifact.page:
-            print_page(name, artifact, csv, out / f"{name}.html")
-    print(f"redrew {len(chosen)} CSV files into {out}")
+        try:
+            if artifact is None:
+                figures += redraw(csv, out)
+            elif artifact.kind == "table":
+                print_table(name, artifact, csv, out / f"{name}.md", out / f"{name}.tex")
+                tables += 1
+            else:
+                draw(name, artifact, csv, tuple(out / f"{name}.{kind}" for kind in FORMATS))
+                figures += 1
+            if artifact and artifact.page:
+                print_page(name, artifact, csv, out / f"{name}.html")
+        except UserError as error:  # the others are drawn all the same
+            failed.append(str(error))
+    print(f"redrawn into {out}: {tables} tables, {figures} figures")
+    if failed:
+        raise UserError("; ".join(failed))
 
 
 def drawable(folder: Path, papers: Path) -> dict[str, Artifact | None]:

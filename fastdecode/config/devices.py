@@ -11,7 +11,7 @@ class Device(Row):
     """How fast one core or one GPU is."""
 
     kind: Literal["cpu", "cuda"] = Field(
-        "cuda", description="which `device:` of a run it can be: a core, or a GPU"
+        description="which `device:` of a run it can be: a core, or a GPU"
     )
     throughput: PositiveFloat = Field(
         description="matrix multiplication in GFLOP/s, dense, in the precision of a training there"

@@ -45,6 +45,7 @@ FORMATS: dict[str, dict[str, Any]] = {  # how a picture is written: no date is
 HEAD_WIDTH = 100  # characters that fit above the panels at this size
 LEGEND_LINE = 0.2  # inches
 LEGEND_PIECE = 4.8  # times the font size: the piece of line in a legend, and the gaps beside it
+ROOM = 0.98  # of the page for a legend: pixels make letters a little wider
 POINTS = 72  # an inch
 HAN = (  # families with Chinese and Japanese letters; the first that is installed is taken
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei"),
@@ -75,7 +76,6 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
                 "font.size": FONT_SIZE,
                 "font.family": family,
                 "svg.hashsalt": "fastdecode",
-                "pdf.fonttype": 42,  # TrueType: publishers refuse letters that are drawings
             }
         ),
     ):
@@ -85,7 +85,10 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
             # `$ 5 or $ 6` of a sentence is no formula; those of matplotlib's own ticks are.
             if "$" in text.get_text() and not text.get_text().startswith(FORMULA):
                 text.set_parse_math(False)
-        with _missing_letters_said(pictures[0].name):
+        with (
+            _missing_letters_said(pictures[0].name),
+            mpl.rc_context({"pdf.fonttype": _font_type(figure)}),
+        ):
             for picture in pictures:
                 suffix = picture.suffix.removeprefix(".")
                 with write_aside(picture) as part:
@@ -96,6 +99,31 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
 def _installed() -> frozenset[str]:
     """Return the families of all fonts that matplotlib finds."""
     return frozenset(font_manager.get_font_names())
+
+
+def _font_type(figure: Figure) -> int:
+    """Return how a PDF holds the fonts of a figure: as TrueType, 42, or letters as drawings, 3.
+
+    Publishers refuse drawings. But matplotlib embeds fonts of PostScript outlines, such as Noto's
+    Chinese ones, in a way that many programs that show PDF leave their letters out.
+    """
+    own = font_manager.get_font(font_manager.findfont("DejaVu Sans"))
+    letters = set().union(*(text.get_text() for text in figure.findobj(Text)))
+    if all(own.get_char_index(ord(letter)) for letter in letters if letter.isprintable()):
+        return 42
+    others = (font_manager.findfont(name) for name in HAN if name in _installed())
+    return 3 if any(_postscript(Path(font)) for font in others) else 42
+
+
+def _postscript(font: Path) -> bool:
+    """Tell whether the outlines of a font, or of the first in a collection, are PostScript's."""
+    with font.open("rb") as file:
+        if file.read(4) == b"ttcf":
+            file.seek(12)
+            file.seek(int.from_bytes(file.read(4), "big"))
+        else:
+            file.seek(0)
+        return file.read(4) == b"OTTO"
 
 
 @contextmanager
@@ -136,11 +164,13 @@ def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) 
 def _columns(labels: Sequence[str]) -> int:
     """Return how many columns of these labels the page is wide enough for."""
     page, font = TextToPath(), FontProperties(size=FONT_SIZE)
-    widths = [page.get_text_width_height_descent(label, font, ismath=False)[0] for label in labels]
+    with warnings.catch_warnings(action="ignore"):  # of missing letters: said when it is drawn
+        sizes = [page.get_text_width_height_descent(label, font, ismath=False) for label in labels]
+    widths = [width for width, _, _ in sizes]
     for lines in range(1, len(labels)):
         columns = ceil(len(labels) / lines)
         widest = [part.max() for part in np.array_split(widths, columns)]  # as matplotlib does
-        if sum(widest) + LEGEND_PIECE * FONT_SIZE * columns <= WIDTH * POINTS:
+        if sum(widest) + LEGEND_PIECE * FONT_SIZE * columns <= ROOM * WIDTH * POINTS:
             return columns
     return 1
 

@@ -10,6 +10,7 @@ from fastdecode.report.tables import Table
 
 PREAMBLE = r"\usepackage[T1]{fontenc} \usepackage{adjustbox, array, booktabs}"
 LETTER = 0.52  # em, an average
+LIGATURE = r"(?<=-)(?=-)|(?<=,)(?=,)|(?<=')(?=')|(?<=[`!?])(?=`)"  # between these is one in T1
 ESCAPES = str.maketrans(
     {
         **{character: rf"\{character}" for character in "&%$#_{}"},
@@ -86,7 +87,7 @@ def _tabular(frame: pd.DataFrame, heads: Sequence[Head], columns: Sequence[Colum
         *(_row(cells, columns) for cells in frame.to_numpy().tolist()),
         r"\bottomrule",
     ]
-    return _inside("tabular", "".join(map(_specification, columns)), lines)
+    return _inside("tabular", "".join(map(_specification, columns)) or "l", lines)
 
 
 def _specification(column: Column) -> str:
@@ -99,7 +100,7 @@ def _specification(column: Column) -> str:
 def _headings(heads: Sequence[Head], columns: Sequence[Column]) -> Iterator[str]:
     """Yield the lines of headings, that of single columns last, and rules below what is shared."""
     level = list(heads)
-    for left in range(max(head.depth for head in heads), 1, -1):
+    for left in range(max((head.depth for head in heads), default=1), 1, -1):
         cells, rules, start = [], [], 1
         below: list[Head] = []
         for head in level:
@@ -141,5 +142,5 @@ def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return what LaTeX prints as `text`: two hyphens are no dash."""
-    return re.sub(r"-(?=-)", "-{}", text.translate(ESCAPES))
+    """Return what LaTeX prints as `text`: neighbours are no ligature, two hyphens no dash."""
+    return re.sub(LIGATURE, "{}", text.translate(ESCAPES))

@@ -6,7 +6,7 @@ Sizes are estimates, in letters and lines of \footnotesize: LaTeX alone knows th
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil
 
 import pandas as pd
@@ -91,30 +91,53 @@ def divided(
 ) -> list[tuple[pd.DataFrame, Layout]]:
     """Return as few pieces of a table as are not too small, of about as many rows, each laid out.
 
-    `notes` are the letters below the last piece.
+    A piece never begins in the middle of what stands below one filled first cell. `notes` are the
+    letters below the last piece.
     """
+    numeric = [is_numeric(frame.iloc[:, i]) for i in range(frame.shape[1])]  # in every piece
     for parts in range(1, ceil(len(frame) / FEWEST) + 1):
-        size = ceil(len(frame) / parts)
-        pieces = [frame.iloc[start : start + size] for start in range(0, len(frame), size)]
+        pieces = list(_pieces(frame, ceil(len(frame) / parts)))
         below = [0] * (len(pieces) - 1) + [notes]
-        layouts = [lay_out(piece, heads, n) for piece, n in zip(pieces, below, strict=True)]
+        layouts = [
+            lay_out(piece, heads, n, numeric) for piece, n in zip(pieces, below, strict=True)
+        ]
         if min(layout.scale for layout in layouts) >= LEAST:
             return list(zip(pieces, layouts, strict=True))
-    return [(frame, lay_out(frame, heads, notes))]  # dividing does not help: it is too wide
+    # dividing does not help: it is too wide
+    return [(frame, lay_out(frame, heads, notes, numeric))]
 
 
-def lay_out(frame: pd.DataFrame, heads: Sequence[Head], notes: int) -> Layout:
-    """Return the layout that leaves most of the size; of equal ones that with least done to it."""
-    return max(_layouts(frame, heads, notes), key=lambda layout: min(layout.scale, ENOUGH))
+def _pieces(frame: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
+    """Yield pieces of about `size` rows, each from a row on whose first cell is filled."""
+    filled = [row for row in range(len(frame)) if frame.iloc[row, 0]]
+    ideal = range(size, len(frame), size)
+    starts = {max((row for row in filled if row <= start), default=0) for start in ideal}
+    edges = [*sorted({0, *starts}), len(frame)]
+    for start, end in pairwise(edges):
+        yield frame.iloc[start:end]
 
 
-def _layouts(frame: pd.DataFrame, heads: Sequence[Head], notes: int) -> Iterator[Layout]:
-    names, rows = list(leaves(heads)), frame.to_numpy().tolist()
+def lay_out(
+    frame: pd.DataFrame, heads: Sequence[Head], notes: int, numeric: Sequence[bool]
+) -> Layout:
+    """Return the layout that leaves most of the size; of equal ones that with least done to it.
+
+    `numeric` says which columns are of numbers.
+    """
+    layouts = _layouts(frame, heads, notes, numeric)
+    return max(layouts, key=lambda layout: min(layout.scale, ENOUGH))
+
+
+def _layouts(
+    frame: pd.DataFrame, heads: Sequence[Head], notes: int, numeric: Sequence[bool]
+) -> Iterator[Layout]:
+    rows = frame.to_numpy().tolist()
+    names = list(enumerate(zip(leaves(heads), numeric, strict=True)))
     headings = 1 + max((head.depth for head in heads), default=0)
     for turned, (letters, lines) in ((False, UPRIGHT), (True, TURNED)):
         below = SMALLER * ceil(SMALLER * notes / letters)
         for most in range(1, LINES + 1):
-            narrow = [_column(frame.iloc[:, i], leaf, most) for i, leaf in enumerate(names)]
+            narrow = [_column(frame.iloc[:, i], *leaf, most) for i, leaf in names]
             columns = _widened(narrow, letters - _width(heads, narrow))
             height = headings + sum(_height(row, columns) for row in rows) + below
             scale = min(1.0, letters / max(1.0, _width(heads, columns)), lines / height)
@@ -130,8 +153,7 @@ def leaves(heads: Sequence[Head]) -> Iterator[str]:
             yield head.text
 
 
-def _column(cells: "pd.Series[str]", heading: str, lines: int) -> Column:
-    numeric = is_numeric(cells)
+def _column(cells: "pd.Series[str]", heading: str, numeric: bool, lines: int) -> Column:
     longest = max(map(len, cells), default=0)
     least = max(map(len, re.findall(WORD, heading)), default=0)
     if numeric or lines == 1 or longest <= NARROW:

@@ -23,18 +23,22 @@ def gather_curves(trained: Iterable[tuple[Path, Path]]) -> pd.DataFrame:
 
     Every training is given by its `curve.csv` and its `train.json`.
 
-    Raises UserError if there are none, or if one has no rows or lacks a column that is drawn.
+    Raises UserError if there are none, if one has no rows or lacks a column that is drawn, and if
+    a `train.json` does not say where it is from.
     """
     parts = []
     for path, record in trained:
-        origin = read_json(record)["provenance"]
+        try:
+            origin = [str(read_json(record)["provenance"][key]) for key in ORIGIN]
+        except KeyError as error:
+            raise UserError(f"{record}: it has no {error}: delete it and run again") from None
         curve = pd.read_csv(path)
         missing = [column for column in DRAWN if column not in curve.columns]
         if missing or curve.empty:
             what = f"has no column {', '.join(missing)}" if missing else "has no rows"
             raise UserError(f"{path}: the learning curve {what}: train it again")
-        for place, key in enumerate(ORIGIN):
-            curve.insert(place, key, str(origin[key]))
+        for place, (key, value) in enumerate(zip(ORIGIN, origin, strict=True)):
+            curve.insert(place, key, value)
         parts.append(curve)
     if not parts:
         raise UserError("no learning curves to draw: train a system first")

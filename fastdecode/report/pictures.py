@@ -23,6 +23,7 @@ DRAWN: dict[str, Callable[..., None]] = {
     "speedup_distribution": draw_speedups,
     "stages": draw_stages,
 }
+AGAIN = "delete it and run the workflow again"
 NAMES = (*DRAWN, SPEED)  # what names of such files begin with
 TEXTS = {*ORIGIN, *SETTINGS} - {"latency_disturbed"}
 
@@ -30,30 +31,38 @@ TEXTS = {*ORIGIN, *SETTINGS} - {"latency_disturbed"}
 def draw(csv: Path, *pictures: Path) -> None:
     """Draw such a CSV, but one of speeds, into `pictures`.
 
-    Raises UserError if it is missing or lacks a column.
+    Raises UserError if it is missing or empty, or lacks a column.
     """
     if not csv.is_file():
         raise UserError(f"{csv}: no such file")
+    if not csv.stat().st_size:
+        raise UserError(f"{csv}: it is empty: {AGAIN}")
     columns = dict.fromkeys(TEXTS, str)
     numbers = pd.read_csv(csv, dtype=columns, na_values=[""], keep_default_na=False)
+    if numbers.empty:
+        raise UserError(f"{csv}: it has no rows: {AGAIN}")
     try:
         DRAWN[_kind(csv)](numbers.fillna(dict.fromkeys(columns, "")), *pictures)
     except KeyError as error:
-        raise UserError(f"{csv}: it has no column {error}: make it again") from None
+        raise UserError(f"{csv}: it has no column {error}: {AGAIN}") from None
 
 
-def redraw(csv: Path, out: Path) -> None:
+def redraw(csv: Path, out: Path) -> int:
     """Draw such a CSV into `out` in all formats, one of speeds for every tier that has BLEU.
+
+    Returns how many pictures it gave.
 
     Raises UserError as `draw` does.
     """
     if _kind(csv) != SPEED:
         draw(csv, *_files(out, csv.stem))
-        return
+        return 1
     rows = read_speed(csv)
     place, _, scenario = csv.stem.removeprefix(f"{SPEED}.").rpartition(".")
-    for tier in rows.loc[rows["bleu"].notna(), "tier"].unique():
+    tiers = rows.loc[rows["bleu"].notna(), "tier"].unique()
+    for tier in tiers:
         draw_pareto(rows, tier, *_files(out, f"pareto.{place}.{tier}.{scenario}"))
+    return len(tiers)
 
 
 def _kind(csv: Path) -> str:

@@ -226,8 +226,8 @@ def _samples(counts: "pd.Series[float]", what: str) -> list[str]:
 def described(rows: pd.DataFrame) -> str:
     """Return two lines for the head of a figure: what was measured, and on which device.
 
-    `rows` are of speed_rows, or tidy ones with the column `seeds`. † says that times of some of
-    them were disturbed.
+    `rows` are of speed_rows, or have such columns. † says that times of some of them were
+    disturbed.
 
     Raises UserError if that differs between the rows.
     """
@@ -235,14 +235,8 @@ def described(rows: pd.DataFrame) -> str:
     dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
     precision = " and ".join(rows["precision"].unique())
     what = f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}"
-    return f"{what}\n{device}{_busy(rows)}"
-
-
-def _busy(rows: pd.DataFrame) -> str:
-    found = rows.get("latency_disturbed")
-    if found is None:  # tidy
-        found = rows.loc[rows["metric"] == "latency_disturbed", "value"]
-    return f", {DISTURBED} on a busy machine" if (found > 0).any() else ""
+    busy = f", {DISTURBED} on a busy machine" if (rows["latency_disturbed"] > 0).any() else ""
+    return f"{what}\n{device}{busy}"
 
 
 def threads_of(number: str) -> str:

@@ -27,7 +27,7 @@ def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture
     shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     main(["redraw", str(tmp_path)])
     assert (tmp_path / "lattice.table3.md").is_file()
-    assert "redrew 1 CSV files" in capsys.readouterr().out
+    assert "1 tables, 0 figures" in capsys.readouterr().out
 
 
 def test_pictures_of_a_run(tmp_path: Path) -> None:
@@ -45,6 +45,20 @@ def test_pictures_of_a_run(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "one").iterdir()} == pictures
     table = {"lattice.table3.md", "lattice.table3.tex"}
     assert {path.name for path in (tmp_path / "all").iterdir()} == pictures | table
+
+
+def test_what_cannot_be_used_does_not_stop_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("lattice/toy/lattice.table3.csv", "families/toy/speed.toy.long.test.S1.csv"):
+        shutil.copy(PUBLISHED / name, tmp_path)
+    (tmp_path / "learning_curves.csv").touch()
+    (tmp_path / "stages.x.csv").write_text("decoder,whole\na,1\n")
+    said = r"curves.csv: it is empty: delete it and run .*; .*stages.x.csv: it has no column"
+    with pytest.raises(SystemExit, match=said):
+        main(["redraw", str(tmp_path)])
+    assert "1 tables, 2 figures" in capsys.readouterr().out
+    assert (tmp_path / "pareto.toy.long.test.optimised.S1.pdf").is_file()
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

@@ -79,11 +79,9 @@ def test_a_misspelt_file_of_ones_own_is_refused(
 
 
 def test_devices_of_ones_own_are_added(folder: Path, tmp_path: Path) -> None:
-    write(folder, {"devices.yaml": {"cpu": {"throughput": 1, "overhead": 0.1, "step": 0.2}}})
-    write(
-        tmp_path / "own",
-        {"devices.yaml": {"mine": {"throughput": 2, "overhead": 0.1, "step": 0.2}}},
-    )
+    core = {"kind": "cpu", "throughput": 1, "overhead": 0.1, "step": 0.2}
+    write(folder, {"devices.yaml": {"cpu": core}})
+    write(tmp_path / "own", {"devices.yaml": {"mine": core | {"throughput": 2}}})
     devices = read(folder, definitions=str(tmp_path / "own")).devices
     assert {name: device.throughput for name, device in devices.items()} == {"cpu": 1, "mine": 2}
 

@@ -13,7 +13,7 @@ from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes
 
 CONFIG = Path(__file__).parents[2] / "config"
-MACHINE = Machine("test", Device(throughput=50, overhead=0.0075, step=0.001))
+MACHINE = Machine("test", Device(kind="cpu", throughput=50, overhead=0.0075, step=0.001))
 
 
 def costs(run: str, results: Path, machine: Machine = MACHINE, **changes: object) -> Costs:
@@ -35,7 +35,9 @@ def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
         seconds = [toy.of(training(f"toy.long/raw/{name}")).seconds for name in systems]
         assert seconds == sorted(set(seconds)) and seconds[0] > 10
     fast = costs(
-        "toy-dag", tmp_path, Machine("fast", Device(throughput=500, overhead=0.00075, step=0.001))
+        "toy-dag",
+        tmp_path,
+        Machine("fast", Device(kind="cpu", throughput=500, overhead=0.00075, step=0.001)),
     )
     assert fast.of(training("toy.long/raw/dag")).seconds < seconds[3] / 5
 

@@ -102,6 +102,16 @@ def test_pieces_of_a_long_table_have_names_of_their_own_and_the_notes_once() -> 
     assert parts > 1 and text.count("Published: there.") == 1 and text.count(DECODER[:15]) == 150
     assert f"Part {parts} of {parts}.}}" in text and rf"\label{{tab:x-{parts}}}" in text
     assert r"\label{tab:x}" in text
+    assert text.rindex(r"\begin{table}") < text.index("Published: there.")  # below the last one
+
+
+def test_neighbours_are_no_ligatures() -> None:
+    text = to_latex(Table(pd.DataFrame({"t": ["--,,''!`?``"]}), ["t."]), "tab:x")
+    assert "-{}-,{},'{}'!{}`?{}`{}`" in text
+
+
+def test_a_table_without_columns() -> None:
+    assert r"\begin{tabular}{l}" in to_latex(Table(pd.DataFrame(), ["t."]), "tab:x")
 
 
 def compiled(document: str, folder: Path) -> str:

@@ -13,11 +13,13 @@ from fastdecode.report.layout import (
     SPACE,
     Column,
     Head,
+    Layout,
     divided,
     lay_out,
     leaves,
     shared,
 )
+from fastdecode.report.tables import NOT_RUN, is_numeric
 
 DECODER = "transformer-big/lattice-2-layers/lattice-k64-optimised"
 
@@ -25,6 +27,10 @@ DECODER = "transformer-big/lattice-2-layers/lattice-k64-optimised"
 def names(*headings: str) -> list[tuple[str, ...]]:
     """Their words."""
     return [tuple(heading.split()) for heading in headings]
+
+
+def laid_out(frame: pd.DataFrame, heads: tuple[Head, ...], notes: int = 0) -> Layout:
+    return lay_out(frame, heads, notes, [is_numeric(frame[name]) for name in frame])
 
 
 def table(texts: int, numbers: int, rows: int) -> tuple[pd.DataFrame, tuple[Head, ...]]:
@@ -68,7 +74,7 @@ def test_read_downwards_headings_are_the_names(words: list[list[str]]) -> None:
 
 
 def test_what_fits_is_left_as_it_is() -> None:
-    layout = lay_out(*table(1, 2, 3), 0)
+    layout = laid_out(*table(1, 2, 3))
     assert layout.columns == (
         Column(len(DECODER), len(DECODER), numeric=False, broken=False),
         *[Column(5, 5, numeric=True, broken=False)] * 2,
@@ -77,7 +83,7 @@ def test_what_fits_is_left_as_it_is() -> None:
 
 
 def test_texts_are_broken_before_a_table_is_turned() -> None:
-    broken, turned = (lay_out(*table(1, numbers, 12), 0) for numbers in (8, 16))
+    broken, turned = (laid_out(*table(1, numbers, 12)) for numbers in (8, 16))
     assert broken.columns[0].broken and NARROW <= broken.columns[0].width < len(DECODER)
     assert not broken.turned and broken.scale >= 0.8
     assert turned.turned and turned.scale >= 0.8
@@ -85,25 +91,25 @@ def test_texts_are_broken_before_a_table_is_turned() -> None:
 
 def test_broken_texts_take_the_room_that_is_left() -> None:
     frame, heads = table(1, 7, 12)
-    found = lay_out(frame, heads, 0)
+    found = laid_out(frame, heads)
     assert found.columns[0].width > ceil(len(DECODER) / 2)
     assert 77 <= sum(column.width + SPACE for column in found.columns) <= 78
 
 
 def test_a_high_table_stands_upright_though_it_is_wide() -> None:
-    assert not lay_out(*table(1, 8, 60), 0).turned
+    assert not laid_out(*table(1, 8, 60)).turned
 
 
 def test_a_heading_over_several_columns_may_need_more_than_they() -> None:
     long = "published by other people elsewhere and measured there on something else"
     heads = shared(names(*(f"{n} {long} {name}" for n in "abc" for name in ("BLEU", "ms"))))
     frame = pd.DataFrame([["1"] * 6], columns=list("abcdef"))
-    assert lay_out(frame, heads, 0).scale < 1
+    assert laid_out(frame, heads).scale < 1
 
 
 def test_notes_take_room_too() -> None:
     frame, heads = table(0, 3, 40)
-    assert lay_out(frame, heads, 20_000).scale < lay_out(frame, heads, 0).scale == 1
+    assert laid_out(frame, heads, 20_000).scale < laid_out(frame, heads).scale == 1
 
 
 def test_a_table_that_would_be_too_small_is_divided() -> None:
@@ -113,6 +119,24 @@ def test_a_table_that_would_be_too_small_is_divided() -> None:
     assert pd.concat([piece for piece, _ in pieces]).equals(frame)
     (whole,) = divided(*table(1, 60, 200), 0)  # too wide: pieces would be as small
     assert len(whole[0]) == 200
+
+
+def test_no_piece_begins_below_a_label() -> None:
+    frame, heads = table(1, 8, 200)
+    frame["t0"] = frame["t0"].where(frame.index % 7 == 3, "")
+    pieces = divided(frame, heads, 0)
+    assert len(pieces) > 1 and pd.concat([piece for piece, _ in pieces]).equals(frame)
+    assert all(piece["t0"].iloc[0] for piece, _ in pieces[1:])
+    frame["t0"] = ""
+    assert len(divided(frame, heads, 0)) == 1  # nowhere may another begin
+
+
+def test_a_column_is_of_texts_or_of_numbers_in_all_pieces() -> None:
+    frame, heads = table(2, 8, 200)
+    frame.loc[20:, "t1"] = NOT_RUN  # numbers, were it by these rows
+    pieces = divided(frame, heads, 0)
+    kinds = {tuple(column.numeric for column in layout.columns) for _, layout in pieces}
+    assert len(pieces) > 1 and kinds == {(False, False, *[True] * 8)}
 
 
 @pytest.mark.parametrize("shape", [(0, 1, 0), (1, 0, 0), (2, 3, 1)])

@@ -90,6 +90,15 @@ def test_gathered_curves_say_where_they_are_from(tmp_path: Path) -> None:
     assert table.loc[2:, "valid_bleu"].tolist() == [10, 20, pytest.approx(70 / 3)]
 
 
+def test_a_record_that_does_not_say_where_it_is_from(tmp_path: Path) -> None:
+    files = tmp_path / "curve.csv", tmp_path / "train.json"
+    write_csv(files[0], curve())
+    for record, lacks in (({}, "provenance"), ({"provenance": {"dataset": "toy"}}, "target")):
+        write_json(files[1], record)
+        with pytest.raises(UserError, match=f"train.json: it has no '{lacks}': delete it"):
+            gather_curves([files])
+
+
 def test_every_point_is_within_its_panel(draw: Draw) -> None:
     curves = {"short": curve(2, 1.0), "long": curve(50, 99.0)}
     for panel in draw(curves).axes:

@@ -24,7 +24,7 @@ from fastdecode.report.speed import speed_rows
 
 PLACE = "toy.test.reference.threads1"
 BASE = "raw/base/beam5"
-CURVE = {"dataset": "toy", "target": "raw", "system": "base", "seed": "1", "device": "X"}
+CURVE = {"dataset": "NA", "target": "raw", "system": "base", "seed": "1", "device": "X"}
 Made = dict[str, tuple[pd.DataFrame, Callable[..., None]]]
 
 
@@ -33,6 +33,7 @@ def made(tidy: pd.DataFrame, samples: pd.DataFrame) -> Made:
     """Name of a CSV file → its numbers and what draws them."""
     rows = measured_so(tidy, "toy", "test", "reference", "1")
     steps = {"update": [1, 2], "seconds": [60.0, 90.0], "valid_nll_loss": [3.0, 2.0]}
+    # a dataset may have a name that pandas takes for nothing at all
     curve = pd.DataFrame({**CURVE, "commit": "abc", **steps, "valid_bleu": [float("nan"), 7 / 3]})
     return {
         f"latency_by_length.{PLACE}": (with_settings(by_length(samples), rows), draw_by_length),
@@ -80,6 +81,9 @@ def test_numbers_that_lack_something(tmp_path: Path, made: Made) -> None:
     for name, (numbers, _) in made.items():
         key = "system" if name == "learning_curves" else "device"
         write_csv(tmp_path / f"{name}.csv", numbers.drop(columns=key))
-        with pytest.raises(UserError, match=f"{name}.csv: it has no column .*{key}"):
+        with pytest.raises(UserError, match=rf"{name}\.csv: it has no column .*{key}"):
+            draw(tmp_path / f"{name}.csv", tmp_path / "x.svg")
+        write_csv(tmp_path / f"{name}.csv", numbers.iloc[:0])
+        with pytest.raises(UserError, match=rf"{name}\.csv: it has no rows"):
             draw(tmp_path / f"{name}.csv", tmp_path / "x.svg")
     assert not list(tmp_path.glob("*.svg"))

@@ -39,8 +39,9 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 )
                 panel.bar_label(bars, fmt="{:.1f}", fontsize=7)
                 handles.setdefault(one, bars)
-            high = (here["y"] + here["sd"].fillna(0)).max()
-            low = here["y"].min() if len(here) > 1 else 0.0  # one bar alone is as high as it is
+            whiskers = here["sd"].fillna(0)
+            high, low = (here["y"] + whiskers).max(), (here["y"] - whiskers).min()
+            low = low if len(here) > 1 else 0.0  # one bar alone is as high as it is
             room = max(high - low, 1.0)
             floor = max(0.0, np.floor(low - 0.3 * room))
             panel.set_ylim(floor, high + 0.15 * room)
