@@ -14,6 +14,7 @@ import fastdecode.plugin  # noqa: F401  registers what a fairseq checkpoint may 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
+from fastdecode.train.curve import COUNTED
 
 Select = Literal["last", "bleu", "loss"]
 LAST = "checkpoint_last.pt"
@@ -177,7 +178,7 @@ def statistics(state: dict[str, Any]) -> dict[str, float]:
 
     `valid` is the validation score that selects checkpoints; `seconds` the time since training
     began, with validation and saving, without starting and without work that a kill lost. Losses
-    (in bits) and `tokens_per_second` are those of the epoch's training steps so far.
+    (in bits), `tokens_per_second` and what is COUNTED are those of the epoch's steps so far.
     """
     extra = state["extra_state"]
     meters = {key: meter for _, key, _, meter in extra["metrics"]["train"]}
@@ -186,6 +187,7 @@ def statistics(state: dict[str, Any]) -> dict[str, float]:
         "valid": float(extra["val_loss"]),
         "seconds": float(extra["previous_training_time"]),
         **{f"train_{key}": float(meter["sum"] / meter["count"]) for key, meter in losses.items()},
+        **{f"train_{key}": float(meters[key]["sum"]) for key in COUNTED if key in meters},
         "tokens_per_second": float(meters["wps"]["n"] / meters["train_wall"]["sum"]),
         "lr": float(meters["lr"]["val"]),
     }

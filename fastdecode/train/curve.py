@@ -9,9 +9,12 @@ from typing import Any
 
 from fastdecode.files import open_to_write
 
+# Targets since the epoch began that were longer than their slots or graph, and left out, and those
+# whose sum over paths was made anew in log space; families that have none do not count them.
+COUNTED = ("infeasible", "recomputed")
 COLUMNS = [
     *("epoch", "update", "train_loss", "train_nll_loss", "valid_loss", "valid_nll_loss"),
-    *("valid_bleu", "tokens_per_second", "seconds", "lr"),
+    *("valid_bleu", "tokens_per_second", "seconds", "lr", *(f"train_{name}" for name in COUNTED)),
 ]
 RECORD = re.compile(r"\| INFO \| (train|valid|train_inner) \| (\{.*\})$")
 

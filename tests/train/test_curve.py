@@ -22,6 +22,7 @@ def seen(*updates: int) -> dict[int, dict[str, float]]:
         update: {
             **{"valid": 2.5, "seconds": update / 10, "train_loss": update / 100, "lr": 1e-3},
             **{"train_nll_loss": update / 200, "tokens_per_second": 50.0},
+            **{"train_infeasible": 2.0, "train_recomputed": 1.0},
         }
         for update in updates
     }
@@ -57,7 +58,7 @@ def test_a_row_a_validation(tmp_path: Path) -> None:
     assert rows[0] == {
         **{"epoch": 1, "update": 8, "train_loss": 0.08, "train_nll_loss": 0.04, "valid_loss": 5},
         **{"valid_nll_loss": 4, "valid_bleu": 2.5, "tokens_per_second": 50, "seconds": 0.8},
-        "lr": 1e-3,
+        **{"lr": 1e-3, "train_infeasible": 2, "train_recomputed": 1},
     }
     assert list(rows[0]) == COLUMNS
 

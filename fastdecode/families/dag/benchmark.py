@@ -8,10 +8,12 @@ every step. Where there is a GPU, there too, and by the kernel. Each runs in a p
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,8 +22,10 @@ from fastdecode.families.dag.choose import has_triton
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.paths import Sums, by_kernel, by_products, log_likelihood
+from fastdecode.files import write_json
 from fastdecode.measure.child import in_child
 from fastdecode.measure.memory import resident
+from fastdecode.provenance import circumstances, describe, provenance
 from fastdecode.scores import scores_in_blocks, token_scores
 
 
@@ -94,11 +98,12 @@ def graphs(size: Size) -> Problem:
     return scores, links, torch.full_like(sizes, size.tokens), sizes
 
 
-def measure(way: Way, size: Size, repeats: int) -> dict[str, float]:
-    """Return median "seconds" forward and backward, "bytes" at the peak over those before, "sum".
+def measure(way: Way, size: Size, repeats: int) -> dict[str, Any]:
+    """Return "seconds" of each repeat forward and backward, "bytes" at the peak, "sum".
 
-    There is one thread. The first repeat is the warm-up and counts for memory alone. On a GPU the
-    bytes are those of the GPU. The sum is that of minus what is computed: of paths, the loss.
+    There is one thread. The first repeat is the warm-up and counts for memory alone. Bytes are
+    those over what was held before, on a GPU of the GPU. The sum is that of minus what is computed:
+    of paths, the loss.
     """
     torch.set_num_threads(1)
     torch.manual_seed(1)
@@ -113,7 +118,7 @@ def measure(way: Way, size: Size, repeats: int) -> dict[str, float]:
         total.backward()  # type: ignore[no-untyped-call]
         seconds.append(_now(way.device) - start)
     return {
-        "seconds": median(seconds[1:]),
+        "seconds": seconds[1:],
         "bytes": _held(way.device, peak=True) - before,
         "sum": float(total.detach()),
     }
@@ -134,7 +139,7 @@ def _held(device: str, peak: bool = False) -> int:
 
 
 def main() -> None:
-    """Print a line for each way."""
+    """Print a line for each way; with --out also write every repeat as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--sentences", type=int, default=32, metavar="B")
     parser.add_argument("--tokens", type=int, default=30, metavar="M")
@@ -142,8 +147,10 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=8000, metavar="V")
     parser.add_argument("--width", type=int, default=128, metavar="d")
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write all repeats to it, as JSON")
     given = vars(parser.parse_args())
-    repeats, size = given.pop("repeats"), Size(**given)
+    repeats, out, size = given.pop("repeats"), given.pop("out"), Size(**given)
+    before, rows = circumstances(), []
     print(
         f"B={size.sentences} sentences, M={size.tokens} tokens, L={size.vertices} vertices, "
         f"V={size.words} words, d={size.width}; with gradients"
@@ -151,10 +158,14 @@ def main() -> None:
     print("| way | ms | MB | sum |\n|---|---:|---:|---:|")
     for name, way in ways().items():
         found = in_child(partial(measure, way, size, repeats), name)
+        rows.append({"way": name, "device": describe(way.device), **found})
         print(
-            f"| {name} | {found['seconds'] * 1e3:.1f} | {found['bytes'] / 1e6:.0f} "
+            f"| {name} | {median(found['seconds']) * 1e3:.1f} | {found['bytes'] / 1e6:.0f} "
             f"| {found['sum']:.6g} |"
         )
+    if out:
+        origin = provenance(None, None, None, None, "cpu", before=before, after=circumstances())
+        write_json(out, {"provenance": origin, "threads": 1, **asdict(size), "rows": rows})
 
 
 if __name__ == "__main__":

@@ -18,8 +18,7 @@ from torch import Tensor
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.paths import best_path, log_likelihood, score_path
 from fastdecode.families.dag.training import CRITERION
-
-COUNTED = ("infeasible", "recomputed")
+from fastdecode.train.curve import COUNTED
 
 
 @dataclass

@@ -40,6 +40,18 @@ ngram 2=3
 """
 
 
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """The tensors that came to the host, or were asked for a number: a GPU is waited for there."""
+    found: list[Tensor] = []
+    for name in ("item", "tolist", "numpy", "cpu", "__int__", "__float__", "__bool__"):
+        read = getattr(Tensor, name)
+        monkeypatch.setattr(
+            Tensor, name, lambda it, *rest, read=read: found.append(it) or read(it, *rest)
+        )
+    return found
+
+
 def dictionary(words: int) -> Dictionary:
     """`words` words and fairseq's four symbols."""
     found = Dictionary()

@@ -1,15 +1,21 @@
 """Both ways of each half of the loss are measured on the same problem."""
 
+from pathlib import Path
+from statistics import median
+
 import pytest
 
 from fastdecode.families.dag.benchmark import main
+from fastdecode.files import read_json
+from fastdecode.provenance import describe_cpu
 
 
 def test_both_ways_have_the_same_sum(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    sizes = {"sentences": 2, "tokens": 4, "vertices": 9, "words": 30, "width": 8, "repeats": 1}
+    sizes = {"sentences": 2, "tokens": 4, "vertices": 9, "words": 30, "width": 8, "repeats": 3}
     options = [f"--{name}={value}" for name, value in sizes.items()]
+    options.append(f"--out={tmp_path / 'loss.json'}")
     monkeypatch.setattr("sys.argv", ["benchmark", *options])
     main()
     title, _, _, *rows = capsys.readouterr().out.splitlines()
@@ -24,3 +30,9 @@ def test_both_ways_have_the_same_sum(
     for fast, naive in (cells[:2], cells[2:]):
         assert float(fast[3]) == pytest.approx(float(naive[3]), rel=1e-4)
         assert float(fast[3]) > 0
+    written = read_json(tmp_path / "loss.json")
+    assert (written["vertices"], written["provenance"]["device"]) == (9, describe_cpu())
+    for (name, ms, _, total), row in zip(cells, written["rows"], strict=True):
+        assert row["way"] == name and len(row["seconds"]) == 3
+        assert float(ms) == pytest.approx(median(row["seconds"]) * 1e3, abs=0.06)
+        assert float(total) == pytest.approx(row["sum"], rel=1e-5)

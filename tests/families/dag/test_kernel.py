@@ -21,6 +21,7 @@ from torch import Tensor
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import max_paths, sum_paths
 from fastdecode.families.dag.paths import (
+    Sums,
     band,
     by_kernel,
     by_products,
@@ -92,7 +93,8 @@ def gradients(total: Callable[..., Tensor], problem: Problem) -> list[Any]:
     scores = scores.clone().requires_grad_()
     value = total(scores, log_softmax(logits, allowed), lengths, sizes)
     return [
-        x.detach().numpy() for x in (value, *torch.autograd.grad(value.sum(), (scores, logits)))
+        x.detach().cpu().numpy()
+        for x in (value, *torch.autograd.grad(value.sum(), (scores, logits)))
     ]
 
 
@@ -168,6 +170,24 @@ def test_on_a_gpu_too_they_are_the_twins(name: str) -> None:
     for a, b in zip(swept(kernel.sweep, there), swept(sweep, problem), strict=True):
         assert a == pytest.approx(b, abs=1e-12)
     assert torch.equal(kernel.best_path(*there).cpu(), path_by_maxima(*problem))
+
+
+@needs_gpu
+@pytest.mark.parametrize("shape", [(32, 30, 240), (4, 64, 1024)])
+def test_on_a_gpu_batches_of_training_give_the_twins_gradients_every_time(
+    shape: tuple[int, int, int],
+) -> None:
+    """In single precision, and again and again: what depends on who comes first would differ."""
+    problem = tuple(x.to("cuda") for x in single(random_target(7, *shape)))
+
+    def found_by(sums: Sums) -> list[Tensor]:
+        total = gradients(lambda *x: log_likelihood(*x, sums=sums)[0], problem)
+        return [torch.from_numpy(x) for x in total]
+
+    expected, again = found_by(by_products), [found_by(by_kernel) for _ in range(20)]
+    for found in again:
+        assert all(torch.allclose(a, b, 1e-4, 1e-4) for a, b in zip(found, expected, strict=True))
+        assert all(torch.equal(a, b) for a, b in zip(found, again[0], strict=True))
 
 
 def test_values_are_the_sums_of_all_paths(solved: Any) -> None:

@@ -1,5 +1,6 @@
 """Sums and maxima over paths against enumeration, and the fast ones against the naive."""
 
+from itertools import pairwise
 from math import inf
 
 import pytest
@@ -64,6 +65,26 @@ def test_the_gradient_is_the_posterior_of_the_paths(seed: int) -> None:
             for i, u in enumerate(path):
                 expected[i, u] += weight
         assert torch.allclose(found[b], expected, atol=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, tokens=st.integers(2, 5))
+def test_the_gradient_of_the_best_path_is_one_where_it_stands(seed: int, tokens: int) -> None:
+    scores, links, lengths, sizes = random_target(seed, tokens=tokens)
+    given_ = scores.requires_grad_(), links.requires_grad_()
+    path = best_path(scores, links, lengths, sizes)
+    found = torch.autograd.grad(score_path(scores, links, lengths, path).sum(), given_)
+    expected = [torch.zeros_like(part) for part in given_]
+    for b, (length, size) in enumerate(zip(lengths.tolist(), sizes.tolist(), strict=True)):
+        every = path_scores(scores[b].detach(), links[b].detach(), length, size)
+        best = max(every, key=lambda path: float(every[path]))
+        for i, u in enumerate(best):
+            expected[0][b, i, u] = 1
+        for u, v in pairwise(best):
+            expected[1][b, u, v] = 1
+    twin = torch.autograd.grad(max_paths(scores, links, lengths, sizes).sum(), given_)
+    for one, other, numbers in zip(found, twin, expected, strict=True):
+        assert torch.equal(one, numbers) and torch.equal(other.nan_to_num(0.0), numbers)
 
 
 @settings(max_examples=15, deadline=None)

@@ -100,6 +100,23 @@ def test_steps_behind_the_end_change_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert sample(graph, draws, 0.8, 1.0) == expected
 
 
+def test_a_gpu_is_waited_for_at_every_sixteenth_step(
+    copies: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ASKED, "cpu", ASKED["cuda"])
+    counts = []
+    for size in (18, 50):
+        graph, _ = random_graph(3, [size], words=2, temperature=1.0, spread=0.01)
+        ahead = torch.full_like(graph.links, -1e9).diagonal_scatter(
+            torch.zeros(1, size - 1).to(graph.links), 1, 1, 2
+        )
+        chain = replace(graph, links=ahead.masked_fill(graph.links == -inf, -inf))
+        copies.clear()
+        sample(chain, torch.full((1, size - 1), 0.5), 0.9, 1.0)
+        counts.append(len(copies))
+    assert counts[1] - counts[0] == 2  # of 17 and 49 steps
+
+
 def test_a_nucleus_that_is_cut_short_is_said() -> None:
     graph, _ = random_graph(3, [5], words=3, temperature=1.0)
     with warnings.catch_warnings():

@@ -21,7 +21,7 @@ from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
 from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.model import GraphModel, graph_architecture
-from fastdecode.families.dag.naive import sum_paths
+from fastdecode.families.dag.naive import max_paths, sum_paths
 from fastdecode.families.dag.rows import System as Row
 from fastdecode.families.dag.task import GraphConfig, GraphTask
 from fastdecode.files import read_lines
@@ -250,6 +250,8 @@ def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> No
     assert shorter.item() == pytest.approx(-(total / lengths).sum().item(), rel=1e-5)
     assert float(log["nll_loss"]) == pytest.approx(loss.item())
     best, _, _ = loss_of(task, marginalise="max")(model, batch)
+    greatest = max_paths(token_scores(logits, batch["target"]), links, lengths, sizes)
+    assert best.item() == pytest.approx(-greatest.sum().item(), rel=1e-5)
     assert best.item() > loss.item()
 
 

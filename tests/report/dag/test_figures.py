@@ -180,5 +180,5 @@ def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list
     assert set(points["split"]) == {"held-out"}
     assert_legible(saved[0])
     pd.DataFrame({"epoch": [1]}).to_csv(path, index=False)
-    with pytest.raises(UserError, match="its columns are not"):
+    with pytest.raises(UserError, match="it has no column update, seconds, valid_bleu"):
         drawn("figure13", tidy, parts=parts, curves=[curve])
