@@ -112,6 +112,21 @@ class Workplace:
             **more,
         )
 
+    def own_report(self, page: Path) -> str:
+        """Return the page that `snakemake --report` writes of what is there."""
+        command = self.command()
+        command[command.index("--") :] = ["--report", str(page)]
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return page.read_text(encoding="utf-8")
+
     def path(self, name: str) -> Path:
         """Return a path below results/."""
         return self.folder / "results" / name

@@ -160,18 +160,7 @@ def test_a_comment_in_a_script_retrains_nothing(finished: Workplace) -> None:
 
 
 def test_snakemakes_own_report_has_categories(finished: Workplace, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    command = finished.command()
-    command[command.index("--") :] = ["--report", str(page)]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    text = page.read_text(encoding="utf-8")
+    text = finished.own_report(tmp_path / "report.html")
     for category in ("Systems", "Training", "Data"):
         assert category in text
 
