@@ -22,6 +22,7 @@ def fairseq_state(updates: int, valid: float = 0.0, weight: float = 1.0) -> Stat
     meters = {
         "loss": {"sum": torch.tensor(30.0 * updates), "count": 10},
         "wps": {"n": 400.0},
+        "infeasible": {"sum": 3},
         "train_wall": {"sum": 8.0},
         "lr": {"val": 0.25},
     }

@@ -7,11 +7,11 @@ import pandas as pd
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_json, write_lines
+from fastdecode.files import read_json, write_csv, write_lines
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
-from fastdecode.report.claims.printed import printed, verdicts, write_verdicts
+from fastdecode.report.claims.printed import printed, verdicts
 from fastdecode.report.claims.statistics import statistic_scores
 from fastdecode.report.tables import to_markdown
 
@@ -28,6 +28,6 @@ with clear_errors():
         times=Clocked({where: Path(path) for where, path in params.times.items()}),
     )
     frame = verdicts(claims, judge(claims, artifacts, cells, resamples))
-    write_verdicts(Path(out.csv), frame)
+    write_csv(Path(out.csv), frame)
     table = printed(snakemake.wildcards.paper, frame)
     write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())

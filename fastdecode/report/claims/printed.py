@@ -8,7 +8,6 @@ import pandas as pd
 
 from fastdecode.config.claims import Claim
 from fastdecode.errors import UserError
-from fastdecode.files import write_csv
 from fastdecode.report.claims.evidence import Cell
 from fastdecode.report.claims.judge import HOLDS, Finding, Judgement
 from fastdecode.report.tables import Table
@@ -61,13 +60,8 @@ def _every(cells: Sequence[Cell], key: str) -> str:
     return " ".join(dict.fromkeys(filter(None, (str(cell.origin.get(key, "")) for cell in cells))))
 
 
-def write_verdicts(path: Path, frame: pd.DataFrame) -> None:
-    """Write such lines as CSV, the numbers with all their digits."""
-    write_csv(path, frame)
-
-
 def read_verdicts(path: Path) -> pd.DataFrame:
-    """Read them. Raises UserError if the file is missing or has other columns."""
+    """Read such lines from CSV. Raises UserError if the file is missing or has other columns."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)

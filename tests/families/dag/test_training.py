@@ -147,6 +147,7 @@ def test_a_training_learns_and_is_validated(trained_graphs: Path, binarised: Pat
     for column in ("valid_loss", "valid_nll_loss", "train_loss"):
         assert float(rows[-1][column]) < float(rows[0][column])
     assert float(rows[-1]["valid_bleu"]) > 0
+    assert {(row["train_infeasible"], row["train_recomputed"]) for row in rows} == {("0", "0")}
     system = load_system([trained_graphs / "checkpoint.pt"], binarised, "cpu")
     (translation,) = system.decoder("dag", {}, " ".join)([["one", "two", "three"]])
     assert translation.tokens

@@ -101,6 +101,7 @@ def test_other_kinds_learn_and_are_validated(
     assert float(rows[-1]["train_loss"]) < 0.8 * float(rows[0]["train_loss"])
     (log,) = out.glob("work-*/train.log")
     assert ("valid_infeasible" in log.read_text()) == (kind == "ctc-glat")
+    assert all((row["train_infeasible"] != "") == (kind == "ctc-glat") for row in rows)
     system = load_system([out / "checkpoint.pt"], binarised, "cpu")
     for engine in ("eager", "fastdecode"):
         decode = system.decoder(

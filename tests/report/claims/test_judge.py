@@ -9,10 +9,11 @@ import pytest
 from fastdecode.config.base import check
 from fastdecode.config.claims import Claim
 from fastdecode.errors import UserError
+from fastdecode.files import write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
-from fastdecode.report.claims.printed import printed, read_verdicts, verdicts, write_verdicts
+from fastdecode.report.claims.printed import printed, read_verdicts, verdicts
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
 
 
@@ -255,7 +256,7 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     }
     rows = {name: check(Claim, row, name) for name, row in claims.items()}
     frame = verdicts(rows, judge(rows, ARTIFACTS, sizes(tmp_path), Resamples()))
-    write_verdicts(tmp_path / "claims.csv", frame)
+    write_csv(tmp_path / "claims.csv", frame)
     pd.testing.assert_frame_equal(read_verdicts(tmp_path / "claims.csv"), frame, check_dtype=False)
     table = printed("mine", frame)
     assert table.caption.startswith("Claims of mine: 0 of 2 verdicts")

@@ -20,7 +20,7 @@ from fastdecode.report.artifacts.make import make
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
-from fastdecode.report.claims.printed import verdicts, write_verdicts
+from fastdecode.report.claims.printed import verdicts
 from fastdecode.report.page.chart import (
     BOTTOM,
     HEIGHT,
@@ -89,7 +89,7 @@ def report(folder: Path) -> Report:
     drawn = pd.DataFrame({SLOW: [40.0] * 9, QUICK: [35.0] * 9})
     resamples = Resamples({("toy", "test", "bleu"): drawn})
     frame = verdicts(claims, judge(claims, {"table1": ARTIFACT}, found, resamples))
-    write_verdicts(folder / "claims.mine.csv", frame)
+    write_csv(folder / "claims.mine.csv", frame)
     (folder / "claims.mine.md").touch()
     (folder / "curve.svg").write_text("<svg/>")
     drawing = {**{"dataset": "toy", "split": "test", "line": "2"}, "source": "ours", "commit": "c"}
