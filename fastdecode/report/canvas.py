@@ -8,6 +8,7 @@ from functools import cache
 from itertools import cycle
 from math import ceil, floor, log10
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -81,6 +82,8 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
     ):
         figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
         yield figure
+        if head := figure.get_suptitle():
+            figure.suptitle(_broken(head), fontsize="medium")
         for text in figure.findobj(Text):
             # `$ 5 or $ 6` of a sentence is no formula; those of matplotlib's own ticks are.
             if "$" in text.get_text() and not text.get_text().startswith(FORMULA):
@@ -93,6 +96,11 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
                 suffix = picture.suffix.removeprefix(".")
                 with write_aside(picture) as part:
                     figure.savefig(part, format=suffix, **FORMATS[suffix])
+
+
+def _broken(head: str) -> str:
+    """Return the head of a figure in lines that are no wider than the page."""
+    return "\n".join(fill(line, HEAD_WIDTH) for line in head.splitlines())
 
 
 @cache

@@ -67,7 +67,7 @@ def with_settings(table: pd.DataFrame, rows: pd.DataFrame, over: str = "") -> pd
     `rows` are of measured_so; `over` is what speed-ups are over. `latency_disturbed` is above zero
     where a time was disturbed.
     """
-    named = rows.assign(decoder=_named(rows), seeds=seeds_of(rows), over=over)
+    named = rows.assign(decoder=_named(rows), seeds=seeds_of(rows["seed"]), over=over)
     settings = named.drop_duplicates("decoder").set_index("decoder")
     busy = named[named["metric"] == "latency_disturbed"].groupby("decoder")["value"].max()
     settings["latency_disturbed"] = busy.reindex(settings.index)

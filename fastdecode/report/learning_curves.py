@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import fill
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
-from fastdecode.report.canvas import GRID, HEAD_WIDTH, Style, canvas, legend_below, styles
+from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
 from fastdecode.report.tidy import MODEL
 
 ORIGIN = (*MODEL, "device", "commit")  # of a training
@@ -79,13 +78,8 @@ def _head(curves: pd.DataFrame) -> str:
     """Say what was trained on, and where: time is a device's."""
     datasets, devices = curves["dataset"].unique(), curves["device"].unique()
     seeds = ", ".join(sorted(curves["seed"].unique(), key=int))
-    return "\n".join(
-        fill(line, HEAD_WIDTH)
-        for line in (
-            f"{', '.join(datasets)}, seed {seeds}: the validation set while training",
-            " and ".join(devices),
-        )
-    )
+    what = f"{', '.join(datasets)}, seed {seeds}: the validation set while training"
+    return f"{what}\n{' and '.join(devices)}"
 
 
 def _draw(

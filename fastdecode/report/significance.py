@@ -7,7 +7,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
-from fastdecode.report.tables import Table
+from fastdecode.report.tables import Table, signed
 
 ORIGIN = ("dataset", "split")
 SYSTEM = ("system", "target", "decoder", "seed")
@@ -67,5 +67,5 @@ def _cells(row: "pd.Series[Any]") -> dict[str, str]:
 
 
 def _signed(value: float) -> str:
-    text = f"{value:+.2f}".replace("-", "−")
+    text = signed(f"{value:+.2f}")
     return text if text[1:] != "0.00" else "0.00"

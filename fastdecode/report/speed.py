@@ -112,7 +112,7 @@ def speed_rows(
     speeds = speeds.assign(threads=speeds["threads"].mask(memory, fewest))
     same = {
         **{"dataset": dataset, "split": split, "scenario": scenario},
-        "seeds": seeds_of(speeds),
+        "seeds": seeds_of(speeds["seed"]),
         "device": _device(speeds),
         **{"over": "", "over_precision": ""},
         "signature": "" if scores.empty else only(scores, "signature"),

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.report import speed
+from fastdecode.report.artifacts.cells import devices_of
 from fastdecode.report.tables import (
     NOT_MEASURED,
     NOT_RUN,
@@ -112,7 +113,7 @@ def _timing(tidy: pd.DataFrame, speeds: pd.DataFrame, precision: str) -> list[st
     if speeds.empty:
         return []
     device, threads, seeds = (only(speeds, name) for name in ("device", "threads", "seeds"))
-    seed = "" if seeds == seeds_of(tidy) else f", seed {seeds}"
+    seed = "" if seeds == seeds_of(tidy["seed"]) else f", seed {seeds}"
     return [
         f"Median times: scenario S1, {device}, threads {threads}, {precision}{seed}.",
         *(speed.over(tier, speeds[speeds["tier"] == tier]) for tier in speeds["tier"].unique()),
@@ -120,9 +121,11 @@ def _timing(tidy: pd.DataFrame, speeds: pd.DataFrame, precision: str) -> list[st
 
 
 def _signatures(tidy: pd.DataFrame) -> list[str]:
-    """Say how every score was computed."""
+    """Say how every score was computed, and where what it is of was written."""
     scores = {name: tidy[tidy["metric"] == metric] for metric, name in SCORES.items()}
-    return [f"{name}: {only(of, 'signature')}." for name, of in scores.items() if not of.empty]
+    said = [f"{name}: {only(of, 'signature')}." for name, of in scores.items() if not of.empty]
+    devices = devices_of(tidy.loc[tidy["metric"].isin(SCORES), "device"])
+    return [*([f"Scores are of translations by {devices}."] if devices else []), *said]
 
 
 def _by_seed(group: pd.DataFrame, metric: str) -> list[float]:

@@ -1,6 +1,6 @@
 """Tables for people, as Markdown, and what they say in common (LaTeX: fastdecode.report.latex)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -11,6 +11,7 @@ from fastdecode.measure.disturbance import DRIFT, OTHERS
 
 NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
+MINUS = "−"
 DISTURBED, RANDOM, APART = "†", "‡", "≠"
 NOTES = {
     "±": "±: standard deviation over seeds.",
@@ -41,6 +42,11 @@ def of_both(marks: str, others: str) -> str:
     return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
 
 
+def signed(number: str) -> str:
+    """Return a number as text with a minus for its hyphen, where it has one."""
+    return f"{MINUS}{number[1:]}" if number.startswith("-") else number
+
+
 def notes(frame: pd.DataFrame) -> list[str]:
     """Return what a caption says about the marks in the table."""
     text = "".join(frame.to_numpy().ravel())
@@ -52,9 +58,9 @@ def millions(count: str) -> str:
     return f"{int(count) / 1e6:.2f} M" if count else NOT_MEASURED
 
 
-def seeds_of(tidy: pd.DataFrame) -> str:
-    """Return the seeds of tidy measurements, as captions and figures say them."""
-    return ", ".join(sorted(tidy["seed"].unique(), key=int))
+def seeds_of(seeds: Iterable[str]) -> str:
+    """Return every seed once, as captions and figures say them; a text may name several."""
+    return ", ".join(sorted({seed for text in seeds for seed in text.split()}, key=int))
 
 
 def only(rows: pd.DataFrame, column: str) -> str:
@@ -83,5 +89,6 @@ def to_markdown(frame: pd.DataFrame, caption: str) -> str:
 def is_numeric(cells: "pd.Series[str]") -> bool:
     """Whether every cell is a number, but for those that say that there is none."""
     return all(
-        cell.lstrip("+−×")[:1].isdigit() or cell in ("", NOT_RUN, NOT_MEASURED) for cell in cells
+        cell.lstrip(f"+{MINUS}×")[:1].isdigit() or cell in ("", NOT_RUN, NOT_MEASURED)
+        for cell in cells
     )

@@ -8,6 +8,7 @@ from fontTools.pens.t2CharStringPen import T2CharStringPen
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import font_manager
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -50,6 +51,17 @@ def test_its_labels_are_plain_numbers(values: tuple[float, float], labels: list[
     logarithmic(panel, "y", values)
     assert [label.get_text() for label in panel.get_yticklabels()] == labels
     assert panel.get_yscale() == "log" and panel.get_xscale() == "linear"
+
+
+def test_a_head_is_no_wider_than_the_page(tmp_path: Path) -> None:
+    with canvas(2.0, tmp_path / "x.svg") as figure:
+        figure.subplots()
+        figure.suptitle(f"short\n{'cpu: a long name of a processor and ' * 6}")
+    lines = figure.get_suptitle().splitlines()
+    assert lines[0] == "short" and len(lines) > 2
+    assert " ".join(lines[1:]) == ("cpu: a long name of a processor and " * 6).strip()
+    (head,) = (text for text in figure.texts if text.get_text() == figure.get_suptitle())
+    assert head.get_window_extent(RendererAgg(700, 200, dpi=100)).width <= figure.bbox.width
 
 
 def test_dollars_of_a_sentence_are_no_formula(tmp_path: Path) -> None:

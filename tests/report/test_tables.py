@@ -1,6 +1,6 @@
 import pandas as pd
 
-from fastdecode.report.tables import to_markdown
+from fastdecode.report.tables import is_numeric, signed, to_markdown
 
 FRAME = pd.DataFrame({"system": ["a|b_c", "d"], "BLEU & co": ["1.5 ± 0.1†", "–"], "up": ["×2", ""]})
 
@@ -14,3 +14,10 @@ def test_markdown() -> None:
         r"| a\|b_c | 1.5 ± 0.1† | ×2 |",
         "| d | – |  |",
     ]
+
+
+def test_numbers_below_zero_are_numbers_with_a_minus() -> None:
+    assert signed("-0.7 ± 0.1") == "−0.7 ± 0.1"
+    assert signed("0.7") == "0.7" and signed("dag-beam") == "dag-beam"
+    assert is_numeric(pd.Series(["1.5", signed("-0.7")]))
+    assert not is_numeric(pd.Series(["1.5", "-"]))

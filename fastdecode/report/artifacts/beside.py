@@ -9,9 +9,11 @@ import pandas as pd
 from fastdecode.config.papers import AT, Artifact
 from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
 from fastdecode.report.artifacts.metrics import METRICS, Metric
-from fastdecode.report.tables import NOT_RUN, Table, notes
+from fastdecode.report.tables import NOT_RUN, Table, notes, seeds_of, signed
 
 RUN_HERE = "run here"
+# Of a row with several numbers of ours, what which one is of.
+WHICH = {"kd": "distilled", "one": "one teacher", "three": "ensemble"}
 
 
 def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
@@ -34,7 +36,7 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                 if (dataset, column, tier) in groups:
                     group = groups[dataset, column, tier]
                     head = " ".join(
-                        filter(None, [dataset, which, metric.heading, _tier(tier, ours)])
+                        filter(None, [dataset, _which(which), metric.heading, _tier(tier, ours)])
                     )
                     table[head] = column_of(
                         group, rows, column, partial(_measured, form=metric.form)
@@ -55,7 +57,7 @@ def column_of(
 def published_number(cell: Mapping[Any, Any]) -> str:
     """Return a published cell as it is printed: words as they are, numbers with their digits."""
     spread = "" if pd.isna(cell["sd"]) else f" ± {cell['sd']:.10g}"
-    return cell["text"] or f"{cell['value']:.10g}{spread}"
+    return cell["text"] or signed(f"{cell['value']:.10g}{spread}")
 
 
 def published_columns(
@@ -73,9 +75,21 @@ def published_columns(
     }
 
 
+def _named(artifact: Artifact, row: str) -> str:
+    """Return a row by the name of its model or method; which of its numbers is after @."""
+    key, _, which = row.partition(AT)
+    values = artifact.rows[key]
+    name = str(values.get("model") or values.get("method") or key)
+    return f"{name}, {_which(which)}" if which else name
+
+
+def _which(word: str) -> str:
+    return WHICH.get(word, word)
+
+
 def _measured(cell: Mapping[str, Any], form: str) -> str:
     spread = "" if pd.isna(cell["sd"]) else f" ± {form.format(cell['sd']).lstrip('×')}"
-    return f"{form.format(cell['value'])}{spread}{cell['marks']}"
+    return signed(f"{form.format(cell['value'])}{spread}{cell['marks']}")
 
 
 def _missing(artifact: Artifact, row: str) -> str:
@@ -99,10 +113,8 @@ def _tier(tier: object, ours: pd.DataFrame) -> str:
 
 def _timed(speeds: pd.DataFrame, scores: pd.DataFrame) -> str:
     """Say of which seeds the times are, where no BLEU says so, or BLEU is of others, too."""
-    seeds = {seed for cell in speeds["seeds"] for seed in cell.split()}
-    if len(scores) and all(set(cell.split()) <= seeds for cell in scores["seeds"]):
-        return ""
-    return f", seed {', '.join(sorted(seeds, key=int))}"
+    seeds = seeds_of(speeds["seeds"])
+    return "" if len(scores) and seeds_of(scores["seeds"]) == seeds else f", seed {seeds}"
 
 
 def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
@@ -113,10 +125,11 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
         return [*parts, "Nothing of it was run here."]
     scores = ours[ours["signature"] != ""]
     scores = scores.assign(score=[_metric(artifact, column).heading for column in scores["column"]])
-    for (score, dataset, split, signature), _ in scores.groupby(
-        ["score", "dataset", "split", "signature"], sort=False
+    for setting, _ in scores.groupby(
+        ["score", "dataset", "split", "device", "signature"], sort=False
     ):
-        parts.append(f"{score} of ours: {dataset}, {split}, {signature}.")
+        score, *where = map(str, setting)
+        parts.append(f"{score} of ours: {', '.join(filter(None, where))}.")
     speeds = ours[ours["tier"] != ""]
     keys = ["dataset", "split", "scenario", "threads", "precision", "device"]
     for setting, group in speeds.groupby(keys, sort=False):
@@ -137,7 +150,10 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
     for letter in LETTERS:
         if ours["marks"].str.contains(letter).any():
             row = artifact.against[LETTERS.index(letter)]
-            parts.append(f"{letter}: differs from {row}, {sure}, approximate randomisation.")
+            other = _named(artifact, row)
+            parts.append(f"{letter}: differs from {other}, {sure}, approximate randomisation.")
     if seeds > 1:
-        parts.append(f"BLEU: means over up to {seeds:.0f} seeds.")
+        parts.append(f"Scores: means over up to {seeds:.0f} seeds ({seeds_of(scores['seeds'])}).")
+    elif len(scores):
+        parts.append(f"Seed {seeds_of(scores['seeds'])}.")
     return [*parts, *notes(frame), *(f"Note: {note}." for note in artifact.notes)]

@@ -31,6 +31,11 @@ def commits_of(texts: Iterable[str]) -> str:
     return " ".join(dict.fromkeys(commit for text in texts for commit in text.split()))
 
 
+def devices_of(texts: Iterable[str]) -> str:
+    """Return every device once of a number that is made of several."""
+    return " and ".join(dict.fromkeys(filter(None, texts)))
+
+
 def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
     """Return the labels and the published numbers of all rows; what is null has no cell."""
     cells = []

@@ -50,7 +50,8 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     x = found["x"]["value"] if "x" in found else row["x"]
     point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
     # of a speed and a score, device and decoder are the speed's, since tiers write the same
-    every = {**found.get("x", {}), **y} | {"what": found.get("x", y)["what"]}
+    every = {**found.get("x", {}), **y}
+    every |= {key: found.get("x", y)[key] for key in ("what", "device")}
     marks = of_both(found.get("x", y)["marks"], y["marks"])
     commits = commits_of(cell["commit"] for cell in (y, found.get("x", y)))
     every = {name: every[name] for name in POINTS.columns if name in every}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastdecode.report.artifacts.cells import commits_of
+from fastdecode.report.artifacts.cells import commits_of, devices_of
 from fastdecode.report.artifacts.evidence import Evidence
 
 Document = Mapping[str, Any]
@@ -29,7 +29,7 @@ def of_seeds(origins: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         "what": f"{first['target']}/{first['system']}",
         "split": first["split"],
         "seeds": " ".join(str(origin["seed"]) for origin in origins),
-        "device": " and ".join(dict.fromkeys(origin["device"] for origin in origins)),
+        "device": devices_of(origin["device"] for origin in origins),
         "commit": commits_of(origin["commit"] for origin in origins),
     }
 

@@ -43,16 +43,15 @@ def make(evidence: Evidence, out: Path) -> None:
 
 
 def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
-    """Raise UserError unless every number of ours says what was run, on what, and by which commit.
+    """Raise UserError unless every number of ours says what was run, on which data, where and when.
 
-    A time names its device, too.
+    Where is a device, when a commit; what is counted in the data was run on none.
     """
     if artifact.function in SETTINGS:
         return
     ours = frame[frame["source"] == "ours"]
-    timed = ours[ours["tier"] != ""]
-    run = timed if artifact.function == DATA else ours
-    needed = {"commit": ours, "dataset": ours, "what": run, "device": timed}
+    run = ours[ours["tier"] != ""] if artifact.function == DATA else ours
+    needed = {"commit": ours, "dataset": ours, "what": run, "device": run}
     for column, cells in needed.items():
         unknown = cells[cells[column] == ""]
         if len(unknown):

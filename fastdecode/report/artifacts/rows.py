@@ -14,6 +14,7 @@ from fastdecode.report.artifacts.cells import (
     CELLS,
     LETTERS,
     commits_of,
+    devices_of,
     published_cells,
 )
 from fastdecode.report.artifacts.evidence import Evidence, Part
@@ -99,16 +100,26 @@ def _quality(
     rows = rows[rows["metric"] == metric.tidy]
     if rows.empty:
         return
-    values = rows["value"].tolist()
     yield {
+        **over_seeds(rows, rows["value"].tolist()),
+        "what": entry,
+        "split": part.split,
+        "signature": only(rows, "signature"),
+        "marks": significance_marks(part, entry, against) if metric.tidy == "bleu" else "",
+    }
+
+
+def over_seeds(rows: pd.DataFrame, values: Sequence[float]) -> dict[str, Any]:
+    """Return the mean of a quality over seeds, its deviation, and where it is from.
+
+    `rows` are the tidy rows of the values, one a seed.
+    """
+    return {
         "value": fmean(values),
         "sd": stdev(values) if len(values) > 1 else None,
         "n": len(values),
-        "what": entry,
-        "split": part.split,
         "seeds": " ".join(rows["seed"]),
-        "signature": only(rows, "signature"),
-        "marks": significance_marks(part, entry, against) if metric.tidy == "bleu" else "",
+        "device": devices_of(rows["device"]),
         "commit": commits_of(rows["commit"]),
     }
 

@@ -1,17 +1,16 @@
 """Table 3: n-gram precision of the first and of the last tokens of long sentences."""
 
 from collections.abc import Iterator, Mapping
-from statistics import fmean, stdev
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import column_of, published_columns
-from fastdecode.report.artifacts.cells import CELLS, commits_of, published_cells
+from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.artifacts.rows import of_entry
-from fastdecode.report.tables import Table
+from fastdecode.report.artifacts.rows import of_entry, over_seeds
+from fastdecode.report.tables import Table, signed
 
 ORDERS = ("1", "4")
 SINGLE, DOUBLE = "single_l2r", "double_bidir"
@@ -47,13 +46,9 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
             rows = rows[rows["metric"] == metric]
             if rows.empty:
                 continue
-            values = (100 * rows["value"]).tolist()
             found[name] = {
-                "value": fmean(values),
-                "sd": stdev(values) if len(values) > 1 else None,
-                "n": len(values),
-                **{"split": part.split, "what": entry, "seeds": " ".join(rows["seed"])},
-                **{"part": metric, "commit": commits_of(rows["commit"])},
+                **over_seeds(rows, (100 * rows["value"]).tolist()),
+                **{"split": part.split, "what": entry, "part": metric},
             }
             yield {"column": f"p{order}_{name}", **found[name]}
         if len(found) == 2:
@@ -64,6 +59,7 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
                 "value": double["value"] - single["value"],
                 "sd": None,  # the interval of a claim says how sure it is
                 "over": single["what"],
+                "device": devices_of([single["device"], double["device"]]),
                 "commit": commits_of([single["commit"], double["commit"]]),
             }
 
@@ -91,4 +87,4 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
 
 def _percent(cell: Mapping[str, Any]) -> str:
     spread = "" if pd.isna(cell["sd"]) else f" ± {cell['sd']:.1f}"
-    return cell["text"] or f"{cell['value']:.1f}{spread}"
+    return cell["text"] or signed(f"{cell['value']:.1f}{spread}")

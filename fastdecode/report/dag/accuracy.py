@@ -7,10 +7,10 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import RUN_HERE, published_columns
-from fastdecode.report.artifacts.cells import CELLS, published_cells
+from fastdecode.report.artifacts.cells import CELLS, devices_of, published_cells
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.tables import NOT_RUN, Table
+from fastdecode.report.tables import NOT_RUN, Table, seeds_of
 
 TRAIN, VALID = "train", "valid"
 
@@ -69,7 +69,9 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     caption = [f"{name}: {artifact.title}.", f"Published: {artifact.setting}."]
     if ours.empty:
         caption.append("Nothing of it was run here.")
-    elif ours["n"].max() > 1:
-        caption.append(f"Ours: means over up to {ours['n'].max():.0f} seeds.")
+    else:
+        of = f"means over up to {ours['n'].max():.0f} seeds" if ours["n"].max() > 1 else "seed"
+        where = devices_of(ours["device"])
+        caption.append(f"Ours: {of} ({seeds_of(ours['seeds'])}), {where}.")
     caption += [f"Note: {note}." for note in artifact.notes]
     return Table(pd.DataFrame(table, dtype=str), caption)

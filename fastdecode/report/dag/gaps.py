@@ -9,9 +9,9 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts import rows
 from fastdecode.report.artifacts.beside import beside
-from fastdecode.report.artifacts.cells import CELLS, commits_of
+from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.tables import Table
+from fastdecode.report.tables import Table, seeds_of, signed
 
 GAPS = {"gap_raw": "raw", "gap_kd": "kd"}  # → the BLEU that it is of
 
@@ -32,7 +32,15 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
         (str(cell["row"]), str(cell["column"]), str(cell["dataset"])): float(cell["value"])
         for cell in ours.to_dict("records")
     }
-    origin = ours.groupby(["row", "column"]).agg({"what": _every, "commit": commits_of})
+    origins = {
+        key: {
+            **{name: " ".join(group[name].unique()) for name in ("what", "split")},
+            "seeds": seeds_of(group["seeds"]).replace(",", ""),
+            "device": devices_of(group["device"]),
+            "commit": commits_of(group["commit"]),
+        }
+        for key, group in ours.groupby(["row", "column"])
+    }
     for row in ours["row"].unique():
         for gap, column in GAPS.items():
             missing = {
@@ -41,15 +49,15 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
                 if (name, of) == (row, column) and (over, column, dataset) in values
             }
             if missing:
-                cell = {"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)}
-                cell["what"] = origin.loc[(row, column), "what"]
-                both = (origin.loc[(name, column), "commit"] for name in (row, over))
-                cell |= {"over": over, "commit": commits_of(both)}
-                yield {**cell, "value": fmean(missing.values())}
-
-
-def _every(texts: "pd.Series[str]") -> str:
-    return " ".join(texts.unique())
+                both = origins[row, column], origins[over, column]
+                yield {
+                    **{"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)},
+                    **origins[row, column],
+                    "value": fmean(missing.values()),
+                    "over": over,
+                    "device": devices_of(one["device"] for one in both),
+                    "commit": commits_of(one["commit"] for one in both),
+                }
 
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
@@ -59,11 +67,12 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     frame, caption = table.frame.copy(), list(table.sentences)
     for column, group in gaps.groupby("column", sort=False):
         values = dict(zip(group["row"], group["value"], strict=True))
-        frame[f"{artifact.published[str(column)]} of ours"] = [
-            f"{values[row]:.2f}" if row in values else "" for row in artifact.rows
+        frame[f"our {artifact.published[str(column)]}"] = [
+            signed(f"{values[row]:.2f}") if row in values else "" for row in artifact.rows
         ]
     if not gaps.empty:
         datasets = " and ".join(sorted({d for names in gaps["dataset"] for d in names.split()}))
         over = artifact.rows[str(artifact.over)].get("model", artifact.over)
-        caption.append(f"Gaps of ours: to the row {over}, means over {datasets}.")
+        of = f"means over those of {datasets} that a row has" if " and " in datasets else datasets
+        caption.append(f"Gaps of ours: to the row {over}, {of}.")
     return Table(frame, caption)

@@ -1,18 +1,16 @@
 """Figure 12: BLEU by the length of the reference."""
 
 from pathlib import Path
-from statistics import fmean, stdev
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.measure.lengths import NAMES
-from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
-from fastdecode.report.artifacts.rows import of_entry
+from fastdecode.report.artifacts.rows import of_entry, over_seeds
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
@@ -31,15 +29,13 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 if found.empty:
                     continue
                 counts = scores[scores["metric"] == f"lines_by_length/{name}"]
-                values = found["value"].tolist()
+                mean = over_seeds(found, found["value"].tolist())
                 lines.append(
                     {
                         **{"dataset": dataset, "series": cells["series"], "source": "ours"},
-                        **{"x": place, "y": fmean(values), "n": len(values)},
-                        "sd": stdev(values) if len(values) > 1 else None,
+                        **{"x": place, "y": mean.pop("value"), **mean},
                         "label": f"{name}\n{counts['value'].iloc[0]:.0f}",
-                        **{"split": part.split, "what": entry, "seeds": " ".join(found["seed"])},
-                        "commit": commits_of(found["commit"]),
+                        **{"split": part.split, "what": entry},
                     }
                 )
     return POINTS.frame(lines)

@@ -144,8 +144,11 @@ def _name(row: Mapping[Any, Any]) -> str:
 def _text(row: Mapping[Any, Any], column: str, scenario: str) -> str:
     unit = "ms a sentence" if scenario == "S1" else f"sentences a second, {row['batch']} a batch"
     parts = [f"BLEU {row['bleu']:.2f}", f"{row[column]:.4g} {unit}"]
+    parts[1] += f" in {row['precision']}"
     if pd.notna(row["speedup"]):
-        parts.append(f"×{row['speedup']:.2f} over {row['over']}")
+        base = row["over_precision"]
+        other = f" in {base}" if base != row["precision"] else ""
+        parts.append(f"×{row['speedup']:.2f} over {row['over']}{other}")
     if row["latency_disturbed"] > 0:
         parts.append("disturbed (†)")
     return ", ".join(parts)

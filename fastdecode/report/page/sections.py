@@ -13,6 +13,7 @@ from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
+from fastdecode.report.tables import seeds_of
 
 FORMATS = ("csv", "md", "tex", "svg", "pdf", "png", "html")
 NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
@@ -117,6 +118,10 @@ def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str]
     if ours.empty:
         return ()
     found = {name: words(ours[column]) for name, column in PROVENANCE.items()}
+    found["seeds"] = seeds_of(ours["seeds"])
+    times = seeds_of(ours.loc[ours["tier"] != "", "seeds"])
+    if times not in ("", found["seeds"]):
+        found["seeds"] += f"; times of {times}"
     if artifact.function in SETTINGS:
         found["from"] = "the configuration of this run"
     found["commit"] = commits(ours["commit"])

@@ -16,9 +16,12 @@ from fastdecode.report.artifacts.make import DATA, SETTINGS, make
 from fastdecode.report.artifacts.points import POINTS
 
 ROOT = Path(__file__).parents[3]
-ORIGIN = {"source": "ours", "dataset": "toy", "what": "raw/base/beam5", "commit": "c0ffee"}
+ORIGIN = {
+    **{"source": "ours", "dataset": "toy", "what": "raw/base/beam5"},
+    **{"device": "cpu: X", "commit": "c0ffee"},
+}
 SCORE = {**ORIGIN, "value": 31.0}
-TIME = {**ORIGIN, "value": 2.5, "tier": "reference", "device": "cpu: X"}
+TIME = {**ORIGIN, "value": 2.5, "tier": "reference"}
 KEPT = [
     pytest.param(path, artifact, id=str(path.relative_to(ROOT / "docs/measurements")))
     for paper in sorted((ROOT / "config/papers").glob("*.yaml"))
@@ -50,8 +53,9 @@ def test_cells_with_their_origin_are_written(monkeypatch: pytest.MonkeyPatch, ou
 @pytest.mark.parametrize(
     ("cell", "column"),
     [
-        *((SCORE, column) for column in ("commit", "dataset", "what")),
-        *((TIME, column) for column in ("commit", "dataset", "what", "device")),
+        (cell, column)
+        for cell in (SCORE, TIME)
+        for column in ("commit", "dataset", "what", "device")
     ],
 )
 def test_a_cell_without_its_origin_is_refused(
@@ -68,7 +72,7 @@ def test_settings_are_measured_by_no_commit(monkeypatch: pytest.MonkeyPatch, out
 
 
 def test_tokens_of_the_data_are_of_no_system(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
-    made(monkeypatch, out, {**SCORE, "what": ""}, function=DATA)
+    made(monkeypatch, out, {**SCORE, "what": "", "device": ""}, function=DATA)
     with pytest.raises(UserError, match="without `what`"):
         made(monkeypatch, out, {**TIME, "what": ""}, function=DATA)
 

@@ -76,11 +76,18 @@ def test_quality_is_a_mean_over_seeds(tidy: pd.DataFrame) -> None:
     found = cells(Evidence(ARTIFACT, pd.concat([tidy, pd.DataFrame([more])]), PARTS))
     cell = ours(found, "slow", "bleu")
     assert (cell["value"], cell["n"], cell["seeds"]) == (32.0, 2, "1 2")
+    assert cell["device"] == "cpu: X, 2 cores"
     assert cell["sd"] == pytest.approx(2**0.5)
     table = printed("lattice.table1", ARTIFACT, found)
     assert table.frame["toy BLEU"].iloc[0] == "32.00 ± 1.41"
     assert "S1, threads 1, fp32, cpu: X, 2 cores, seed 1." in table.caption  # not of both
-    assert "BLEU: means over up to 2 seeds." in table.caption
+    assert "Scores: means over up to 2 seeds (1, 2)." in table.caption
+
+
+def test_quality_names_every_device_that_decoded(tidy: pd.DataFrame) -> None:
+    more = value("raw/base/beam5", "bleu", 33.0, seed="2", signature="bleu|v1", device="an H200")
+    found = cells(Evidence(ARTIFACT, pd.concat([tidy, pd.DataFrame([more])]), PARTS))
+    assert ours(found, "slow", "bleu")["device"] == "cpu: X, 2 cores and an H200"
 
 
 def test_the_split_of_quality_may_differ_from_that_of_speed(tidy: pd.DataFrame) -> None:
@@ -118,7 +125,7 @@ def test_the_printed_table(tidy: pd.DataFrame) -> None:
     for said in (
         "lattice.table1: how fast.",
         "Published: an A100.",
-        "BLEU of ours: toy, test, bleu|v1.",
+        "BLEU of ours: toy, test, cpu: X, 2 cores, bleu|v1.",
         "S1, threads 1, fp32, cpu: X, 2 cores.",
         "Smax, batches of 8, threads 1, fp32, cpu: X, 2 cores.",
         "Speed-ups in the optimised tier are over raw/base/fast.",
@@ -132,8 +139,9 @@ def test_the_caption_says_which_score_is_computed_how(tidy: pd.DataFrame) -> Non
     measured = {"bleu": "bleu", "compound": "compound_split_bleu"}
     artifact = ARTIFACT.model_copy(update={"measured": measured})
     found = cells(Evidence(artifact, pd.concat([tidy, pd.DataFrame([split])]), PARTS))
-    said = "BLEU of ours: toy, test, bleu|v1. compound-split BLEU of ours: toy, test, bleu|words."
-    assert said in printed("x", artifact, found).caption
+    caption = printed("x", artifact, found).caption
+    assert "BLEU of ours: toy, test, cpu: X, 2 cores, bleu|v1. compound-split BLEU" in caption
+    assert "compound-split BLEU of ours: toy, test, cpu: X, 2 cores, bleu|words." in caption
 
 
 def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
@@ -174,7 +182,7 @@ def test_columns_may_be_about_different_systems(tidy: pd.DataFrame) -> None:
     assert ours(found, "both", "c", "reference")["value"] == pytest.approx(2.0)
     assert ours(found, "slow", "b")["value"] == 31.0  # its only one
     frame = printed("x", artifact, found).frame
-    assert frame["toy kd BLEU"].tolist() == ["31.00", "29.00"]
+    assert frame["toy distilled BLEU"].tolist() == ["31.00", "29.00"]
 
 
 def test_a_row_may_name_another_denominator(tidy: pd.DataFrame) -> None:
@@ -215,7 +223,7 @@ def test_scores_that_differ_from_a_row_are_marked(tidy: pd.DataFrame) -> None:
     assert ours(made, "slow", "bleu")["marks"] == ""
     table = printed("x", artifact, made)
     assert "29.00ᵇ" in table.frame["toy BLEU"].tolist()
-    assert "ᵇ: differs from slow, p < 0.05" in table.caption
+    assert "ᵇ: differs from AR, p < 0.05" in table.caption
 
 
 def test_nothing_of_it_was_run(tidy: pd.DataFrame) -> None:

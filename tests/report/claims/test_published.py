@@ -1,5 +1,6 @@
-"""What is checked of our cells holds of the published ones, where they have the same columns."""
+"""What is checked of our cells holds of the published ones, data set by data set."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,34 +11,71 @@ from fastdecode.report.claims.evidence import Cell, Resamples
 from fastdecode.report.claims.judge import FAILS, HOLDS, judge
 
 PAPERS = Path(__file__).parents[3] / "config/papers"
-OTHER_UNITS = {"time-profile"}  # shares of ours, percent in the paper
-COMPARED = {"aggressive": 10, "bidirectional": 3, "dag": 1, "lattice": 6}  # claims, at least
+DATASETS = {
+    "aggressive": [""],
+    "bidirectional": ["wmt14", "aspec"],
+    "dag": ["ende", "deen", "enzh", "zhen"],
+    "lattice": ["wmt14_en_de", "wmt14_de_en", "wmt16_en_ro", "wmt16_ro_en", "iwslt14_de_en"],
+}
+OF = {"bidirectional.table3a": "wmt14", "bidirectional.table3b": "aspec"}  # tables of one alone
+# Ours are a share where the paper has percent.
+SHARES = {"percent", "repetition_pct"}
+# Readings that ask for more than the paper has on one of its data sets, and say so.
+STRICTER = {
+    ("aspec", "mask-predict-iteration-tradeoff"),
+    ("aspec", "small-vocabulary-gains-more"),
+    ("enzh", "decoding-order"),
+}
+COMPARED = {"aggressive": 12, "bidirectional": 11, "dag": 8, "lattice": 8}  # claims, at least
 
 
-def published(artifact: Artifact) -> list[Cell]:
-    numbers = {
-        f"{name}.{column}": row.get(column)
-        for name, row in artifact.rows.items()
-        for column in artifact.published
-    }
-    return [
-        Cell(float(value), "paper", "", "", name, None, {"what": ""})
-        for name, value in numbers.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+def ours(table: str, dataset: str) -> Callable[[str], tuple[str, float]]:
+    """Return how a published column is called among ours, and what its numbers are times."""
+
+    def of(column: str) -> tuple[str, float]:
+        if column in SHARES:
+            return column, 0.01
+        if column == dataset:
+            return "bleu", 1.0
+        name = column.removeprefix(f"{dataset}_")
+        if name == "ratio_pct":
+            return ("tokens_per_s_ratio" if table == "table4" else "ratio"), 0.01
+        return name, 1.0
+
+    return of
 
 
-@pytest.mark.parametrize("key", COMPARED)
+def published(paper: str, table: str, artifact: Artifact, dataset: str) -> list[Cell]:
+    """Return the published cells of a data set, and those that are of none, as ours are named."""
+    if OF.get(f"{paper}.{table}", dataset) != dataset:
+        return []
+    named = ours(table, dataset)
+    cells = {}
+    for name, row in artifact.rows.items():
+        for column in artifact.published:
+            value = row.get(column)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                word, scale = named(column)
+                cells[f"{name}.{word}"] = float(value) * scale
+    return [Cell(value, dataset, "", "", name, None, {"what": ""}) for name, value in cells.items()]
+
+
+@pytest.mark.parametrize("key", DATASETS)
 def test_no_check_asks_for_more_than_the_paper_has(key: str) -> None:
     paper = check(Paper, read_yaml(PAPERS / f"{key}.yaml"), key)
     tables = {name: one for name, one in paper.artifacts.items() if one.kind == "table"}
-    cells = {name: published(table) for name, table in tables.items()}
-    compared = set()
-    for one in judge(paper.claims, paper.artifacts, cells, Resamples()):
-        if one.claim in OTHER_UNITS or not paper.claims[one.claim].published_holds:
-            continue
-        failed = [finding.text for finding in one.findings if finding.verdict == FAILS]
-        assert not failed, one.claim
-        if any(finding.verdict == HOLDS for finding in one.findings):
-            compared.add(one.claim)
-    assert len(compared) >= COMPARED[key]
+    compared, stricter = set(), set()
+    for dataset in DATASETS[key]:
+        cells = {name: published(key, name, table, dataset) for name, table in tables.items()}
+        for one in judge(paper.claims, paper.artifacts, cells, Resamples()):
+            if not paper.claims[one.claim].published_holds:
+                continue
+            failed = [finding.text for finding in one.findings if finding.verdict == FAILS]
+            if failed and (dataset, one.claim) in STRICTER:
+                stricter.add((dataset, one.claim))
+                continue
+            assert not failed, (dataset, one.claim)
+            if any(finding.verdict == HOLDS for finding in one.findings):
+                compared.add(one.claim)
+    assert stricter == {(dataset, name) for dataset, name in STRICTER if dataset in DATASETS[key]}
+    assert len(compared) >= COMPARED[key], compared

@@ -4,7 +4,7 @@ import pytest
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.dag.gaps import cells, printed
-from tests.report.conftest import value
+from tests.report.conftest import DEVICE, value
 
 ARTIFACT = Artifact(
     title="quality",
@@ -49,8 +49,11 @@ def test_gaps_are_means_over_the_datasets_on_the_same_targets() -> None:
     of_ours = found[(found["source"] == "ours")].set_index(["row", "column"])
     ours = of_ours["value"]
     assert ours["graph", "gap_raw"] == pytest.approx((2 + 1) / 2)
-    whose = of_ours.loc[[("graph", "gap_raw")], ["dataset", "what", "over", "commit"]]
-    assert whose.to_numpy().tolist() == [["toy real", "raw/base/b", "slow", "c0ffee"]]
+    whose = of_ours.loc[("graph", "gap_raw")]
+    assert dict(whose[["dataset", "split", "seeds", "what", "over", "device", "commit"]]) == {
+        **{"dataset": "toy real", "split": "test", "seeds": "1", "what": "raw/base/b"},
+        **{"over": "slow", "device": DEVICE, "commit": "c0ffee"},
+    }
     assert ours["graph", "gap_kd"] == pytest.approx((-1 + 0.5) / 2)
     assert ours["slow", "gap_raw"] == 0
     assert ours["half", "gap_raw"] == pytest.approx(10)  # of the one dataset that it was run on
@@ -61,19 +64,19 @@ def test_gaps_are_means_over_the_datasets_on_the_same_targets() -> None:
     assert gaps["graph", "gap_raw"] == "1ater c0ffee"
     table = printed("dag.table1", ARTIFACT, found)
     frame = table.frame.set_index("model")
-    assert frame["gap, raw of ours"].to_dict() == {
+    assert frame["our gap, raw"].to_dict() == {
         "AR": "0.00",
         "graph": "1.50",
         "half": "10.00",
         "theirs": "",
     }
-    assert frame.loc["graph", "gap, distilled of ours"] == "-0.25"
+    assert frame.loc["graph", "our gap, distilled"] == "−0.25"
     assert frame.loc["theirs", "published gap, raw"] == "3"
-    assert "to the row AR, means over real and toy." in table.caption
+    assert "to the row AR, means over those of real and toy that a row has." in table.caption
 
 
 def test_nothing_of_it_was_run() -> None:
     found = cells(Evidence(ARTIFACT, made(), {"toy": Part("test", "test", {})}))
     table = printed("dag.table1", ARTIFACT, found)
     assert "Nothing of it was run here." in table.caption
-    assert "gap, raw of ours" not in table.frame
+    assert "our gap, raw" not in table.frame

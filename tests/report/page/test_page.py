@@ -34,7 +34,7 @@ from fastdecode.report.page.chart import (
 from fastdecode.report.page.page import PaperOf, Report, page
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
-from fastdecode.report.speed import speed_rows
+from fastdecode.report.speed import read_speed, speed_rows
 from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
 
@@ -204,6 +204,16 @@ def test_every_point_can_be_reached_and_read(written: str) -> None:
     assert {found["data-family"] for found in points} == {"autoregressive", "dag"}
 
 
+def test_a_point_says_its_precision_and_another_one_of_what_it_is_over(tmp_path: Path) -> None:
+    report(tmp_path)
+    speeds = read_speed(tmp_path / "speed.toy.test.S1.csv")
+    speeds.loc[speeds["system"] == "small", "precision"] = "int8"
+    (chart,) = charts(speeds, {})
+    quick, slow = (point.text for point in chart.points)
+    assert quick == f"BLEU 35.00, 5 ms a sentence in int8, ×4.00 over {SLOW} in fp32"
+    assert slow == f"BLEU 40.00, 20 ms a sentence in fp32, ×1.00 over {SLOW}"
+
+
 def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> None:
     read = Reader()
     read.feed(written)
@@ -301,6 +311,18 @@ def test_provenance_of_cells() -> None:
         "commit": f"{'a' * 12}, {'b' * 12}",
     }
     assert provenance(ARTIFACT, cells[:1]) == ()
+
+
+def test_provenance_tells_the_seeds_of_times_from_those_of_scores() -> None:
+    cells = pd.DataFrame(
+        {
+            **{"source": ["ours", "ours"], "seeds": ["2 1 10", "1"], "tier": ["", "reference"]},
+            **dict.fromkeys(("what", "commit", "dataset", "split", "threads", "device"), ""),
+        }
+    )
+    assert dict(provenance(ARTIFACT, cells))["seeds"] == "1, 2, 10; times of 1"
+    alike = cells.assign(seeds="2 1")
+    assert dict(provenance(ARTIFACT, alike))["seeds"] == "1, 2"
 
 
 def test_example_sentences_are_lines_that_differ() -> None:
