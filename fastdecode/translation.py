@@ -3,13 +3,25 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write, read_lines
 
+NOT_FINITE = (
+    "the scores of this model are no finite numbers, so that it cannot be searched: train it anew, "
+    "or, if its precision is half, decode it with precision: fp32"
+)
 MEND = "name a file that a run wrote, or, if one left it damaged, delete it and run again"
+
+
+def finite(scores: Sequence[float]) -> Sequence[float]:
+    """Return the scores of translations; raise UserError if one of them is no finite number."""
+    if not all(map(isfinite, scores)):
+        raise UserError(NOT_FINITE)
+    return scores
 
 
 @dataclass(frozen=True)
@@ -35,11 +47,14 @@ def write_translations(
     The first line is `header`, usually `{"provenance": {…}}`, with "lines", the number of
     translations that follow. Each of these has "index" (from 0), "source", "text", "tokens",
     "score", "passes" and "accepted". Stage times are left out, because equal translations have to
-    give equal bytes. Raises ValueError unless there is one translation for each source.
+    give equal bytes. Raises ValueError unless there is one translation for each source, and
+    UserError if a score is no finite number.
     """
     with open_to_write(path) as file:
         file.write(_dump({**header, "lines": len(sources)}))
         for index, (source, translation) in enumerate(zip(sources, translations, strict=True)):
+            if translation.score is not None:
+                finite([translation.score])
             line = {
                 "index": index,
                 "source": source,
@@ -95,5 +110,4 @@ def read_translations(path: Path) -> tuple[dict[str, Any], list[str], list[Trans
 
 
 def _dump(value: Mapping[str, Any]) -> str:
-    # allow_nan=False: a score that is not a number is a fault of the decoder, not a result
     return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"

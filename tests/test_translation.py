@@ -64,7 +64,7 @@ def test_each_source_needs_its_translation(tmp_path: Path, count: int) -> None:
 
 
 def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(UserError, match="no finite numbers"):
         write_translations(
             tmp_path / "x.jsonl", HEADER, ["a"], [Translation("a", ["a"], float("nan"), 1)]
         )

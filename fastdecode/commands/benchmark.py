@@ -95,11 +95,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     import torch
 
-    from fastdecode.devices import check_device
+    from fastdecode.devices import check_device, own_devices
     from fastdecode.measure.benchmark import Plan, benchmark
 
-    check_device(arguments.device)
     torch.set_num_threads(arguments.threads)  # before CTranslate2 asks how many
     values = {key: getattr(arguments, key) for key in Plan.__dataclass_fields__}
-    print(benchmark(Plan(**values), arguments.out))
+    with own_devices(arguments.device, 1):
+        check_device(arguments.device)
+        print(benchmark(Plan(**values), arguments.out))
     print(f"{arguments.out}: benchmark.json, benchmark.md and every raw sample", file=sys.stderr)

@@ -144,10 +144,10 @@ def best_time(
 
 
 def array_bytes(cpus: Path = Path("/sys/devices/system/cpu")) -> int:
-    """Return the size of arrays that caches do not hold: 4 times all of them, at least 256 MiB.
+    """Return the size of arrays that caches do not hold: 4 times all of them, 256 MiB to 1 GiB.
 
     Linux says what caches there are, if not of every processor; one that several cores share is
-    counted once.
+    counted once. A server has more than one job's cores can fill: a gibibyte is enough for these.
     """
     caches = {}
     for cache in cpus.glob("cpu[0-9]*/cache/index[0-9]*"):
@@ -158,7 +158,7 @@ def array_bytes(cpus: Path = Path("/sys/devices/system/cpu")) -> int:
             caches[level, shared] = int(size.strip().removesuffix("K")) << 10
         except (OSError, ValueError):
             continue
-    return max(256 * MEGABYTE, 4 * sum(caches.values()))
+    return min(max(256 * MEGABYTE, 4 * sum(caches.values())), 1024 * MEGABYTE)
 
 
 def _reading(device: str, size: int) -> Iterator[Kernel]:

@@ -6,6 +6,7 @@ stay where they are, in a few sizes, and a step looks at a whole window of them 
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ Replay = Callable[[], Tensor]
 
 def cuda_graph(step: Replay) -> Replay:
     """Record `step` on the current GPU; return what runs it again and gives the same tensor."""
-    stream = torch.cuda.Stream()
+    stream = _aside()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         step()  # once before, as CUDA wants it: libraries set themselves up at their first call
@@ -36,15 +37,24 @@ def cuda_graph(step: Replay) -> Replay:
     return replay
 
 
+@cache
+def _aside() -> Any:
+    """Return the stream on which steps run first: one, since each keeps memory of its own."""
+    return torch.cuda.Stream()
+
+
 class GraphedDecoder(Decoder):
     """A Decoder whose steps, of as many tokens a row, are recorded once and then repeated.
 
     It decodes one sentence at a time: a GPU that has several to do is busy without this.
     """
 
-    def __init__(self, module: Any, record: Callable[[Replay], Replay] = cuda_graph):
-        """Take a fairseq decoder's weights; `record` turns a step into its repetition."""
-        super().__init__(module)
+    def __init__(self, decoder: Decoder, record: Callable[[Replay], Replay] = cuda_graph):
+        """Take over a decoder's weights, which lie in memory once.
+
+        `record` turns a step into its repetition.
+        """
+        vars(self).update(vars(decoder))
         self._record = record
         self._memories: dict[tuple[int, ...], Memory] = {}  # by size
         self._steps: dict[tuple[int, int, int], tuple[Replay, Tensor, Tensor]] = {}
@@ -63,6 +73,7 @@ class GraphedDecoder(Decoder):
             seen = source.new_empty(1, 1, 1, words + padding, dtype=torch.bool)
             self._memories[key] = Memory(own, torch.empty_like(source), seen)
         memory = self._memories[key]
+        memory.own.zero_()  # what is masked counts nothing, but must be a number
         assert memory.mask is not None
         memory.mask.copy_(torch.arange(words + padding, device=source.device) < words)
         memory.source.copy_(source)

@@ -73,6 +73,9 @@ def test_arrays_are_larger_than_all_caches_together(tmp_path: Path) -> None:
     (tmp_path / "cpu0/cache/index0/size").unlink()  # as some machines leave it out
     (tmp_path / "cpu1/cache/index0/size").write_text("\n")
     assert array_bytes(tmp_path) == 4 * (2 * 96 + 2) << 20
+    for number in (4, 5):
+        caches(tmp_path, number, (3, "393216K", str(number)))
+    assert array_bytes(tmp_path) == 1 << 30  # what a job may hold
 
 
 def test_threads() -> None:

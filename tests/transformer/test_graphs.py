@@ -39,8 +39,8 @@ def models() -> Iterator[tuple[Encoder, Decoder, GraphedDecoder, Recorder]]:
     (model,) = untrained_system(SIZE, 20, precision="fp64").models
     recorder = Recorder()
     with torch.inference_mode():
-        graphed = GraphedDecoder(model.decoder, recorder)
-        yield Encoder(model.encoder), Decoder(model.decoder), graphed, recorder
+        plain = Decoder(model.decoder)
+        yield Encoder(model.encoder), plain, GraphedDecoder(plain, recorder), recorder
 
 
 @pytest.mark.parametrize("new", [1, 2])
@@ -74,7 +74,8 @@ def test_cuda_graphs_say_what_plain_steps_say(new: int) -> None:
     (model,) = untrained_system(SIZE, 20, device="cuda").models
     with torch.inference_mode():
         encoded = Encoder(model.encoder)(torch.tensor([[5, 6, EOS]], device="cuda"), None)
-        plain, graphed = Decoder(model.decoder), GraphedDecoder(model.decoder)
+        plain = Decoder(model.decoder)
+        graphed = GraphedDecoder(plain)
         for _ in range(2):
             memories = [decoder.begin(encoded, None, 2, 40) for decoder in (plain, graphed)]
             for step in range(40 // new):

@@ -14,6 +14,7 @@ import ctranslate2
 import torch
 
 from fastdecode.errors import UserError
+from fastdecode.families.autoregressive.bytes import ADVICE, bytes_overflow
 from fastdecode.families.autoregressive.export import export
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.limits import limits
@@ -125,6 +126,8 @@ def _open(system: "System", row: Decoder) -> Any:
     kind = TYPES[system.precision]
     if row.int8:
         kind = f"int8_{kind}"
+        if system.device == "cpu" and bytes_overflow():
+            raise UserError(ADVICE)
     threads = torch.get_num_threads()
 
     def make() -> Any:
@@ -132,13 +135,17 @@ def _open(system: "System", row: Decoder) -> Any:
             folder = Path(aside, "model")
             export(system.models[0], system.source, system.target, folder)
             try:
-                return ctranslate2.Translator(
+                translator = ctranslate2.Translator(
                     str(folder),
                     device=system.device,
                     compute_type=kind,
                     inter_threads=1,
                     intra_threads=threads,
                 )
+                # Libraries of a GPU are looked for at the first product alone.
+                end = system.source[system.source.eos()]
+                translator.translate_batch([[end]], beam_size=1, max_decoding_length=1)
+                return translator
             except (ValueError, RuntimeError) as error:
                 raise UserError(f"CTranslate2 cannot decode on this machine: {error}") from None
 

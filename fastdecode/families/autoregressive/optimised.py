@@ -40,7 +40,7 @@ class OptimisedDecoder:
         self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
         self._single = self._decoder
         if system.device == "cuda":  # idle between the kernels of one sentence's steps
-            self._single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
+            self._single = system.share("graphed", lambda: GraphedDecoder(self._decoder))
         self._source, self._target = system.source, system.target
         self._finish, self._watch = finish, watch
         self._row = row

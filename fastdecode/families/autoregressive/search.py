@@ -1,4 +1,4 @@
-"""Greedy and beam search as fairseq does them, on tensors alone: nothing here waits for the device.
+"""Greedy and beam search as fairseq does them, on tensors alone: no step waits for the device.
 
 Both take a step at a time: logits of the next tokens in, these tokens out.
 """
@@ -12,6 +12,7 @@ from torch import Tensor
 from fastdecode.devices import looks_are_free
 from fastdecode.stepping import Found
 from fastdecode.transformer.highest import highest
+from fastdecode.translation import finite
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Greedy:
 
     def advance(self, logits: Tensor) -> tuple[None, Tensor]:
         """See Search."""
-        logits = logits.float()
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         norm = logits.logsumexp(-1)
         allowed = self._rules.forbid(logits, self._step, self._limits, self._first_limit)
         best, token = highest(allowed)
@@ -71,10 +72,12 @@ class Greedy:
 
     def results(self, sentences: Tensor) -> list[Found]:
         """See Search."""
-        parts = (part[sentences].tolist() for part in (self._tokens, self._scores, self._passes))
+        tokens, scores, passes = (
+            part[sentences].tolist() for part in (self._tokens, self._scores, self._passes)
+        )
         return [
             (words[: steps - 1], score / steps**self._rules.lenpen, steps)
-            for words, score, steps in zip(*parts, strict=True)
+            for words, score, steps in zip(tokens, finite(scores), passes, strict=True)
         ]
 
     def keep(self, sentences: Tensor) -> None:
@@ -156,9 +159,10 @@ class Beam:
     def results(self, sentences: Tensor) -> list[Found]:
         """See Search. Of equally good hypotheses the one that ended first wins."""
         scores, best = self._ended_scores[sentences].max(1)
+        numbers = finite(scores.tolist())
         words = self._ended[sentences, best].tolist()
         ids = [row[: row.index(self._rules.eos)] for row in words]
-        return list(zip(ids, scores.tolist(), self._passes[sentences].tolist(), strict=True))
+        return list(zip(ids, numbers, self._passes[sentences].tolist(), strict=True))
 
     def keep(self, sentences: Tensor) -> None:
         """See Search."""

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from fastdecode.families.autoregressive.bytes import ADVICE, bytes_overflow
+from fastdecode.progress import say
+
 if TYPE_CHECKING:
     from fastdecode.decode import System
     from fastdecode.measure.untrained import Untrained
@@ -16,13 +19,19 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
-    """Return the decoder rows, by name: translations have `length` tokens, on any `device`."""
-    del device
+    """Return the decoder rows, by name: translations have `length` tokens.
+
+    On a CPU where it would compute wrongly, int8 is left out, which is said.
+    """
+    engines = dict(ENGINES)
+    if device == "cpu" and bytes_overflow():
+        del engines["int8"]
+        say("benchmark", f"int8 is left out: {ADVICE}")
     forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
     return {
         f"{name}-beam{beam}": {"beam": beam, **engine, **forced}
         for beam in (1, 5)
-        for name, engine in ENGINES.items()
+        for name, engine in engines.items()
     }
 
 

@@ -76,7 +76,7 @@ def fast(system: "System") -> Begin:
     decoder = system.share("decoder", lambda: Decoder(model.decoder))
     single = decoder
     if system.device == "cuda":  # idle between the kernels of one sentence's steps
-        single = system.share("graphed", lambda: GraphedDecoder(model.decoder))
+        single = system.share("graphed", lambda: GraphedDecoder(decoder))
 
     def begin(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
         mask = mask_of(sources, system.source, lengths.tolist())

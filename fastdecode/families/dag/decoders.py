@@ -26,7 +26,7 @@ from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
-from fastdecode.translation import Translation
+from fastdecode.translation import NOT_FINITE, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -49,7 +49,8 @@ class GraphDecoder:
         self._device = next(model.parameters()).device
         self._model: Any = model.decoder
         self._vertices: Vertices | None = None
-        if row.engine == "fastdecode":
+        fast = row.engine == "fastdecode"
+        if fast:
             check_supported(model)
             self._encoder: Any = system.share("encoder", lambda: Encoder(model.encoder))
             self._vertices = system.share("vertices", lambda: Vertices(model.decoder))
@@ -62,7 +63,6 @@ class GraphDecoder:
         self._limits = Limits(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )
-        fast = row.engine == "fastdecode"
         if fast and row.search == "beam":
             compiled.library()  # says now if it does not compile
         self._beam_search = compiled.beam_search if fast else beam.beam_search
@@ -98,6 +98,7 @@ class GraphDecoder:
         graph = self._shortlist.read(parts, links, sizes)
         self._watch.lap("decode")
         found = self._search(graph, lengths, sources)
+        finite([score for _, score in found])
         self._watch.lap("search")
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
@@ -139,6 +140,8 @@ class GraphDecoder:
         if row.search == "viterbi":  # of at most 2L/λ vertices
             return viterbi(graph, 2 * lengths, row.length_penalty)
         if row.search == "beam":
+            if bool(graph.scores.isnan().any() | graph.links.isnan().any()):
+                raise UserError(NOT_FINITE)
             return self._beam_search(graph, self._limits, self._ngrams)
         if row.search == "sample":
             # By what the source says, so that a sentence's sample does not depend on its batch.

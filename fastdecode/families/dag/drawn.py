@@ -20,7 +20,7 @@ from fastdecode.families.dag.naive import prefix_sums
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from fastdecode.families.dag.paths import best_path, posteriors
 from fastdecode.families.dag.shape import main_edges, passing
-from fastdecode.families.dag.walk import successors
+from fastdecode.families.dag.walk import path_along, successors
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.scores import token_scores
@@ -125,11 +125,7 @@ def assignment(system: "System", split: Split) -> dict[str, Any]:
 
 def lookahead_path(graph: Graph) -> list[int]:
     """Return the vertices that lookahead walks in the first graph."""
-    following = successors(graph, lookahead=True)[0].tolist()
-    path = [0]
-    while path[-1] < int(graph.sizes[0]) - 1:
-        path.append(following[path[-1]])
-    return path
+    return path_along(successors(graph, lookahead=True)[0].tolist(), int(graph.sizes[0]) - 1)
 
 
 def best_paths(tokens: Tensor, links: Tensor, count: int) -> list[Path]:

@@ -21,7 +21,11 @@ LEAST_SHARE = tl.constexpr(FORGET)
 
 
 def sweep(chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor) -> Swept:
-    """Return what sweep.sweep does, given the same."""
+    """Return what sweep.sweep does, given the same.
+
+    But for what nothing reads: ahead[0], and the scale back of a target's last token.
+    """
+    chances = chances.contiguous()  # as the kernel takes what is like it to be
     count, sentences, vertices = chances.shape
     f, g, ahead = (torch.zeros_like(chances) for _ in range(3))
     scales, scales_back = chances.new_ones(2, count, sentences)

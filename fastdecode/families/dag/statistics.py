@@ -59,6 +59,8 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are right on the best path (table 2)."""
     (model,) = system.models
     assert isinstance(model, GraphModel)  # the workflow asks no other
+    words = system.target
+    never = [words.bos(), words.pad(), words.eos()]  # written between the ends
 
     @torch.inference_mode()
     def right(sources: Lines, references: Lines) -> list[Counted]:
@@ -76,8 +78,9 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
         if bool(kept.any()):
             logits, links, targets = logits[kept], links[kept], targets[kept]
             targets = targets[:, : int(counts[kept].max())]
-            predicted = logits.argmax(-1)
             scores = token_scores(logits, targets)
+            logits[..., never] = float("-inf")
+            predicted = logits.argmax(-1)
             found = right_on_best_path(scores, links, predicted, targets, counts[kept], sizes[kept])
         lines = iter(found)
         return [next(lines) if has_path else (0, 0) for has_path in kept.tolist()]

@@ -4,10 +4,14 @@ At every vertex the next one is chosen for all vertices at once; then one path i
 choices are copied to the host in one go, and followed there.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
+from fastdecode.errors import UserError
 from fastdecode.families.dag.graph import Found, Graph
+from fastdecode.translation import NOT_FINITE
 
 
 def walk(graph: Graph, lookahead: bool) -> list[Found]:
@@ -39,10 +43,22 @@ def follow(following: Tensor, gained: Tensor, graph: Graph) -> list[Found]:
     for row in hosted.numpy():
         size, score = int(row[0]), float(row[1])
         after, words, gain = row[2:].reshape(3, width)
-        tokens, here = [], 0
-        while here < size - 1:
-            score += float(gain[here])
-            here = int(after[here])
-            tokens.append(int(words[here]))
-        found.append((tokens[:-1], score))  # without </s>
+        path = path_along(after, size - 1)
+        for vertex in path[:-1]:
+            score += float(gain[vertex])
+        found.append(([int(words[vertex]) for vertex in path[1:-1]], score))  # without the frame
     return found
+
+
+def path_along(following: Sequence[float], last: int) -> list[int]:
+    """Return the vertices from the first to `last`, each the one that follows the one before.
+
+    Raises UserError where one does not lie behind the one before: links of NaN lead anywhere.
+    """
+    path = [0]
+    while path[-1] < last:
+        after = int(following[path[-1]])
+        if after <= path[-1]:
+            raise UserError(NOT_FINITE)
+        path.append(after)
+    return path

@@ -46,11 +46,11 @@ class Lengths:
     def __call__(self, encoded: Any) -> Tensor:
         """Return the lengths to try, with the frame, nearest to the predicted one: (B, C).
 
-        No word at all is tried where just that is predicted: a mean over no words is above all.
+        They have a word at least: no source is empty, and a mean over no words would win.
         """
-        predicted = self.network.lengths(encoded)[:, None].clamp(min=FRAME)
+        predicted = self.network.lengths(encoded)[:, None].clamp(min=FRAME + 1)
         around = torch.arange(self.tried, device=predicted.device) - self.tried // 2
-        return (predicted + around).clamp(max=self.most).maximum(predicted.clamp(max=FRAME + 1))
+        return (predicted + around).clamp(FRAME + 1, self.most)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ MEANINGS = {
     tokens.DROPPED: "dropped",
 }
 STYLE = """
-body { font-family: sans-serif; max-width: 70em; margin: 2em auto; }
+:root { color-scheme: light; }
+body { font-family: sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }
+h1 { font-size: 1.4em; } h2 { font-size: 1.1em; }
 table { border-collapse: collapse; margin-bottom: 2em; }
 th { text-align: left; padding: .2em 1em .2em 0; vertical-align: top; font-weight: normal; }
 td { line-height: 1.8; }
@@ -108,7 +110,8 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
 
 def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:
     """Return the table as a page of HTML, in which tokens are coloured by what became of them."""
-    parts = [f"<p>{escape(' '.join(_caption(name, artifact, cells)))}</p>", "<p>"]
+    parts = [f"<h1>{escape(artifact.title.capitalize())}</h1>"]
+    parts += [f"<p>{escape(' '.join(_caption(name, artifact, cells)))}</p>", "<p>"]
     parts += [f"{_span(text, state)}<br>" for state, text in MEANINGS.items()]
     parts += ["What is drafted behind <code>&lt;/s&gt;</code> is left out.</p>"]
     for row in artifact.rows:
@@ -117,15 +120,22 @@ def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:
         for dataset, case in _cases(cells, row):
             count = next(f"{cell['value']:g}" for cell in case if cell["column"] == ITERATIONS)
             title = f"{dataset}: {', '.join(labels)}, {count} iterations (published: {published})"
-            parts.append(f"<h3>{escape(title)}</h3>\n<table>")
+            parts.append(f"<h2>{escape(title)}</h2>\n<table>")
             for cell in case:
                 if cell["column"] != ITERATIONS:
                     spans = _spans(cell["text"], cell["marks"])
-                    parts.append(f"<tr><th>{cell['column']}</th><td>{spans}</td></tr>")
+                    parts.append(f'<tr><th scope="row">{cell["column"]}</th><td>{spans}</td></tr>')
             parts.append("</table>")
     body = "\n".join(parts)
-    head = f'<meta charset="utf-8"><title>{escape(name)}</title><style>{STYLE}</style>'
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+    head = [
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(name)}</title><style>{STYLE}</style>",
+    ]
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{"".join(head)}</head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
 
 
 def _cases(cells: pd.DataFrame, row: str) -> Iterator[tuple[str, list[dict[Any, Any]]]]:

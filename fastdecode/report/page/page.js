@@ -9,6 +9,7 @@ function show(key) {
 function open(chart, point, focus) {
   for (const other of chart.querySelectorAll(".point")) {
     other.setAttribute("tabindex", other === point ? "0" : "-1");
+    other.setAttribute("aria-selected", String(other === point));
     other.classList.toggle("chosen", other === point);
   }
   chart.querySelector(".told").textContent = point.getAttribute("aria-label");
@@ -50,6 +51,10 @@ for (const chart of charts) {
       for (const part of [...points, ...hits]) {
         if (part.dataset.family === button.dataset.family) part.style.display = shown ? "" : "none";
       }
+      // The line joins the best of all families.
+      const all = [...chart.querySelectorAll(".legend button")];
+      const whole = all.every((other) => other.getAttribute("aria-pressed") === "true");
+      chart.querySelector(".front").style.display = whole ? "" : "none";
       // The one point that the tab key reaches has to be one that is seen.
       const reached = seen().find((point) => point.getAttribute("tabindex") === "0") ?? seen()[0];
       for (const point of points) point.setAttribute("tabindex", point === reached ? "0" : "-1");

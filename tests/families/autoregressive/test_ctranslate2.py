@@ -184,6 +184,32 @@ def test_what_the_machine_cannot_do_is_said(good: System) -> None:
         assert "\n" not in str(error.value)
 
 
+def test_int8_that_would_translate_wrongly_is_refused(
+    good: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "fastdecode.families.autoregressive.ctranslate2"
+    monkeypatch.setattr(f"{module}.bytes_overflow", lambda: True)
+    fresh = System(good.models, good.source, good.target)
+    with pytest.raises(UserError, match="int8 translates wrongly: leave decoders with int8 out"):
+        peer(fresh, int8=True)
+    peer(fresh)
+
+
+def test_libraries_that_are_missing_at_the_first_product_are_said(
+    good: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def __init__(self, *folder: str, **settings: Any):
+            pass
+
+        def translate_batch(self, *sentences: Any, **settings: Any) -> None:
+            raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+
+    monkeypatch.setattr("ctranslate2.Translator", Broken)
+    with pytest.raises(UserError, match=r"cannot decode on this machine: Library libcublas.so.12"):
+        peer(System(good.models, good.source, good.target))
+
+
 # The rest
 
 

@@ -160,6 +160,33 @@ def test_a_best_path_has_at_most_two_vertices_for_each_of_the_source(
 
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_a_beam_with_a_penalty_divides_by_its_power_of_the_length(
+    ragged: Sentences, engine: str
+) -> None:
+    plain, favoured = (
+        decoder(untrained_graphs(), search="beam", length_penalty=alpha, engine=engine)(ragged)
+        for alpha in (1.0, 9.0)
+    )
+    lengths = [[len(one.tokens) for one in several] for several in (plain, favoured)]
+    assert all(long >= short for short, long in zip(*lengths, strict=True))
+    assert sum(lengths[1]) > sum(lengths[0])
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+@pytest.mark.parametrize("settings", SEARCHES)
+def test_a_model_of_no_numbers_is_one_line(
+    ragged: Sentences, settings: dict[str, Any], engine: str, tmp_path: Path
+) -> None:
+    (tmp_path / LANGUAGE_MODEL).write_text(ARPA)
+    broken = replace(untrained_graphs(), assets=tmp_path)
+    (model,) = broken.models
+    with torch.no_grad():
+        model.decoder.output_projection.weight[7] = float("nan")
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decoder(broken, **settings, engine=engine)(ragged)
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
     decode = untrained_graphs().decoder("dag", {"engine": engine}, "+".join, Stopwatch())
     translations = decode(ragged)

@@ -85,3 +85,15 @@ def test_what_is_shown_depends_on_sentence_and_update_alone() -> None:
         for b in range(3):
             assert torch.equal(look(ratio, rows=slice(b, b + 1))[0].shown[0], together.shown[b])
         assert any(not torch.equal(look(ratio, u)[0].shown, together.shown) for u in range(3))
+
+
+def test_how_many_are_shown_says_nothing_of_which() -> None:
+    """Of eight places the first is among n that are shown in n of eight cases."""
+    many = 4000
+    logits, links, targets, vertices = (part[1:2].expand(many, *part.shape[1:]) for part in batch())
+    sizes, lengths = SIZES[1:2].expand(many), LENGTHS[1:2].expand(many)
+    glance = Glance(targets, lengths, torch.arange(many), 1, 3, None)
+    glance.look(token_scores(logits, targets), links, sizes, vertices, lambda path: path)
+    counts, first = glance.shown.sum(1), glance.shown[:, 0].double()
+    for n in range(1, 8):
+        assert float(first[counts == n].mean()) == pytest.approx(n / 8, abs=0.12)

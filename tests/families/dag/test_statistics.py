@@ -18,7 +18,15 @@ from fastdecode.families.dag.statistics import (
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import Readable, Split
 from fastdecode.scores import token_scores
-from tests.families.dag.conftest import EOS, UNK, path_scores, random_target, untrained_graphs
+from tests.families.dag.conftest import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    path_scores,
+    random_target,
+    untrained_graphs,
+)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +108,9 @@ def test_the_accuracy_of_a_system_is_that_of_its_lines(ragged: list[list[str]]) 
             encoded = model.encoder(framed, src_lengths=lengths)
             logits, links = model.decoder(blank_slots(sizes, system.target), encoded, sizes)
         path = best_path(token_scores(logits, targets), links, counts, sizes)[0]
-        said = logits[0, path].argmax(-1)[1:-1]
+        spoken = logits.clone()
+        spoken[..., [BOS, PAD, EOS]] = float("-inf")  # as in no translation
+        said = spoken[0, path].argmax(-1)[1:-1]
         of_line.append((int((said == targets[0, 1:-1]).sum()), len(reference)))
     right, total = (sum(column) for column in zip(*of_line, strict=True))
     found = accuracy(system, Split(ragged, {"real": references}))

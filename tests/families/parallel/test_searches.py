@@ -162,16 +162,14 @@ class Predicts:
 @pytest.mark.parametrize(
     ("predicted", "tried"),
     [
-        (0, [0, 0, 0, 1, 2]),
+        (0, [1, 1, 1, 2, 3]),
         (1, [1, 1, 1, 2, 3]),
         (2, [1, 1, 2, 3, 4]),
         (9, [7, 8, 9, 10, 11]),
         (11, [9, 10, 11, 12, 12]),
     ],
 )
-def test_no_word_at_all_is_tried_only_where_it_is_predicted(
-    predicted: int, tried: list[int]
-) -> None:
+def test_a_word_at_least_is_tried(predicted: int, tried: list[int]) -> None:
     network: Any = Predicts([predicted, 5])
     found = Lengths(network, tried=5, most=12 + FRAME)(None)
     assert (found - FRAME).tolist() == [tried, [3, 4, 5, 6, 7]]

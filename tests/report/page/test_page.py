@@ -200,6 +200,11 @@ def test_every_point_can_be_reached_and_read(written: str) -> None:
     read.feed(written)
     points = [found for _, found in read.tags if "point" in str(found.get("class", "")).split()]
     assert [found["tabindex"] for found in points] == ["0", "-1"]
+    assert [(found["role"], found["aria-selected"]) for found in points] == [
+        ("option", "true"),
+        ("option", "false"),
+    ]
+    assert [found["role"] for tag, found in read.tags if tag == "svg"] == ["listbox"]
     assert points[1]["aria-label"].startswith(f"{SLOW}: BLEU 40.00, 20 ms a sentence")
     assert {found["data-family"] for found in points} == {"autoregressive", "dag"}
 
