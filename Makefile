@@ -36,10 +36,14 @@ benchmark: $(READY)  ## decoders side by side on random weights at base size: no
 
 KEYWORDS = and as assert async await break class continue def del elif else except finally for from \
 	global if import in is lambda nonlocal not or pass raise return try while with yield
+TAKEN = align benchmark bin bpe corpora counts downloads lm report shards tools raw untrained distilled \
+	on off yes no true false null y n
 PLACES = fastdecode/families/$(NAME) tests/families/$(NAME) config/systems/$(NAME).yaml config/runs/$(NAME).yaml
 family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
 	@case "$(NAME)" in ''|[!a-z]*|*[!a-z0-9_]*) \
 		echo "error: NAME=$(NAME): small letters, digits and _, such as: make family NAME=mine" >&2; exit 1;; esac
+	@if echo " $(TAKEN) " | grep -q " $(NAME) "; then \
+		echo "error: NAME=$(NAME): the name is taken, in results/ or by YAML: choose another" >&2; exit 1; fi
 	@if echo " $(KEYWORDS) " | grep -q " $(NAME) "; then \
 		echo "error: NAME=$(NAME): it is a word of Python: choose another" >&2; exit 1; fi
 	@for place in $(PLACES); do if [ -e $$place ]; then \
@@ -81,6 +85,7 @@ generated: $(READY)  ## write workflow/schemas, the keys in config/README.md and
 api: $(READY)  ## write the API reference to docs/api/index.html
 	$(BIN)/pdoc --docformat google --no-show-source --output-directory docs/api fastdecode
 
-clean:  ## remove what a run wrote (not the environment)
+clean:  ## remove all that runs wrote, trained models, too (not the environment): make clean YES=1
+	@[ "$(YES)" = 1 ] || { echo "error: this removes all of results/ ($$(du -sh results | cut -f1)), trained models, too: if that is meant, make clean YES=1" >&2; exit 1; }
 	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
 	rm -rf .snakemake

@@ -87,6 +87,8 @@ def read_lines(path: Path) -> Iterator[str]:
 
     Raises UserError on a missing file, a truncated archive, and invalid UTF-8 (with its line).
     """
+    if path.is_dir():
+        raise UserError(f"{path}: this is a folder: name a file")
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:
@@ -96,7 +98,8 @@ def read_lines(path: Path) -> Iterator[str]:
             yield from decode_lines(file, str(path))
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UserError(
-            f"{path}: truncated or damaged gzip file ({error}): delete it and fetch it again"
+            f"{path}: truncated or damaged gzip file ({error}): put a whole one in its place, or, "
+            "if a run wrote it, delete it and run again; what is no gzip has no .gz in its name"
         ) from None
 
 

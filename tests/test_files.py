@@ -133,6 +133,14 @@ def test_invalid_utf8_is_refused_with_its_place(tmp_path: Path, name: str, bad: 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"{tmp_path}/x: no such file"):
         count_lines(tmp_path / "x")
+    with pytest.raises(UserError, match=f"{tmp_path}: this is a folder: name a file"):
+        count_lines(tmp_path)
+
+
+def test_text_that_is_called_an_archive_need_not_be_deleted(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_text("Ein Hund.\n")
+    with pytest.raises(UserError, match=r"what is no gzip has no \.gz in its name"):
+        count_lines(tmp_path / "x.gz")
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

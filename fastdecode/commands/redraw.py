@@ -84,10 +84,13 @@ def drawable(folder: Path, papers: Path) -> dict[str, Artifact | None]:
 
     After them come the pictures of the run, for which None stands: what they are is in their names.
 
-    Raises UserError if there is neither.
+    Raises UserError if there is neither, or no such folder.
     """
     from fastdecode.report.pictures import NAMES
 
+    for place, option in ((folder, ""), (papers, "--papers ")):
+        if not place.is_dir():
+            raise UserError(f"{option}{place}: no such folder")
     rows = {path.stem: check(Paper, read_yaml(path), str(path)) for path in papers.glob("*.yaml")}
     found: dict[str, Artifact | None] = {
         f"{paper}.{name}": artifact

@@ -79,10 +79,11 @@ def _check_companions(config: "Configuration", names: Iterable[str], where: str)
 
 def _check_datasets(config: "Configuration", where: str) -> None:
     """Check what the run's datasets and their corpora refer to."""
+    downloads = config.downloads  # whether or not a corpus names one
     for name, corpus in config.corpora.items():
         keys = [key for split in corpus.splits for key in corpus.downloads(split)]
         for key in (*keys, *corpus.references.values()):
-            check_known(key, config.downloads, f"corpora/{name}.yaml: download")
+            check_known(key, downloads, f"corpora/{name}.yaml: download")
     for name, dataset in config.datasets.items():
         splits = config.corpora[dataset.corpus].split_names
         for split in (dataset.valid, *dataset.tests):

@@ -55,10 +55,10 @@ class Configuration(Definitions):
         """
         papers: dict[str, Paper] = {}
         for entry in self.run.papers:
-            name, _, artifact = entry.partition(".")
+            name, one, artifact = entry.partition(".")
             whole = self._one("papers", name, Paper, f"{where}: papers")
             chosen = whole.artifacts
-            if artifact:
+            if one:
                 check_known(artifact, chosen, f"{where}: papers: {entry}")
                 named = {artifact, *(papers[name].artifacts if name in papers else ())}
                 chosen = {key: one for key, one in chosen.items() if key in named}

@@ -92,6 +92,12 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
                     f"{raw}: the split {split} has no pair left of {entry['read']:,} read"
                     f" (removed: {entry['removed']}): check the corpus and its cleaning"
                 )
+            for language, side in entry["sides"].items():
+                if not side["tokens"]:
+                    raise UserError(
+                        f"{raw}: the split {split} has no word of {language} in {entry['kept']:,} "
+                        "lines: put its text in place"
+                    )
         write_json(part / "report.json", {"splits": report})
     train = report[TRAIN]
     say("prepare", f"kept {train['kept']:,} of {train['read']:,} training pairs")

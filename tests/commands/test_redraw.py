@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from fastdecode.commands import main
+from fastdecode.commands.redraw import drawable
+from fastdecode.errors import UserError
 
-PUBLISHED = Path(__file__).parents[2] / "docs/measurements"
+ROOT = Path(__file__).parents[2]
+PUBLISHED, PAPERS = ROOT / "docs/measurements", ROOT / "config/papers"
 
 
 def test_published_artifacts_are_redrawn_as_they_are(tmp_path: Path) -> None:
@@ -68,3 +71,10 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     said = 'no lattice.table4.csv in .*did you mean "lattice.table3"'
     with pytest.raises(SystemExit, match=said):
         main(["redraw", str(tmp_path), "--only", "lattice.table4"])
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"none: no such folder"):
+        drawable(tmp_path / "none", PAPERS)
+    with pytest.raises(UserError, match=r"--papers .*none: no such folder"):
+        drawable(tmp_path, tmp_path / "none")

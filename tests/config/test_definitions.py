@@ -95,3 +95,9 @@ def test_one_artifact_of_a_paper(folder: Path) -> None:
     chosen = read(folder, papers=["p.table3", "p.table1"]).papers["p"]
     assert list(chosen.artifacts) == ["table1", "table3"]  # as in the paper
     assert 'papers: p.table: there is no "table"' in fault(folder, papers=["p.table"])
+    assert 'papers: p.: there is no ""' in fault(folder, papers=["p."])
+
+
+def test_downloads_are_checked_whether_or_not_one_is_named(folder: Path) -> None:
+    (folder / "downloads.yaml").write_text("x: {url: 'ftp://a'}\n")
+    assert "downloads.yaml, x" in fault(folder)

@@ -158,6 +158,14 @@ def test_an_empty_split_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
+def test_a_side_without_a_word_is_refused(tmp_path: Path) -> None:
+    test = [("perhaps", ""), ("never", "")]
+    raw = write_raw(tmp_path / "raw", train=[("yes", "ja")], valid=[("no", "nein")], test=test)
+    with pytest.raises(UserError, match="the split test has no word of de in 2 lines: put its"):
+        prepare(raw, tmp_path / "out", corpus())
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
 def test_a_training_set_that_cleaning_empties_is_refused(tmp_path: Path) -> None:
     raw = write_raw(tmp_path / "raw", train=[("a", "b b")], valid=[("no", "nein")], test=TEST)
     with pytest.raises(UserError, match=r"split train has no pair left of 1 read.*'ratio': 1"):

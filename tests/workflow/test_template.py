@@ -61,6 +61,8 @@ def test_nothing_is_overwritten_and_no_placeholder_left(repository: Path) -> Non
         ("Blinking", "error: NAME=Blinking: small letters"),
         ("", "error: NAME=: small letters"),
         ("lambda", "error: NAME=lambda: it is a word of Python"),
+        ("raw", "error: NAME=raw: the name is taken"),
+        ("on", "error: NAME=on: the name is taken"),
         ("ctc", "error: NAME=ctc: a row of config/systems has this name"),
     ):
         refused = call(repository, "make", "family", f"NAME={name}")

@@ -96,7 +96,7 @@ rule take_curve:
     message:
         "Taking the learning curve of {wildcards.given_model}"
     shell:
-        "cp {input:q} {output:q}"
+        "cp {input:q} {output:q}.part && mv {output:q}.part {output:q}"
 
 
 rule take_distilled:
