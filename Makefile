@@ -34,10 +34,10 @@ plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/run
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark
 
-KEYWORDS = and as assert async await break class continue def del elif else except finally for from \
-	global if import in is lambda nonlocal not or pass raise return try while with yield
 TAKEN = align benchmark bin bpe corpora counts downloads lm report shards tools raw untrained distilled \
 	on off yes no true false null y n
+KEYWORDS = and as assert async await break class continue def del elif else except finally for from \
+	global if import in is lambda nonlocal not or pass raise return try while with yield
 PLACES = fastdecode/families/$(NAME) tests/families/$(NAME) config/systems/$(NAME).yaml config/runs/$(NAME).yaml
 family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
 	@case "$(NAME)" in ''|[!a-z]*|*[!a-z0-9_]*) \
