@@ -20,7 +20,7 @@ from fastdecode.report.counted import counted
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     **{"toy": "toy", "seeds": "toy, three seeds", "sizes": "toy, sizes"},
-    **{"objectives": "toy, objectives"},
+    **{"objectives": "toy, objectives", "distilled": "toy, distilled"},
     **{"drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"},
     "baselines": "Multi30k, baselines",
 }

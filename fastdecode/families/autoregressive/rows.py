@@ -31,7 +31,10 @@ class Decoder(DecoderRow):
         description="who searches: fairseq (tier reference), this project's fast path or "
         "CTranslate2 (tier optimised)",
     )
-    int8: bool = Field(False, description="8-bit weights; needs engine: ctranslate2")
+    int8: bool = Field(
+        False,
+        description="8-bit weights; needs engine: ctranslate2 and, on x86, VNNI or CT2_USE_MKL=1",
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "Decoder":
