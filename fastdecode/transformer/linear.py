@@ -21,8 +21,8 @@ def has_bf16() -> bool:
 
 def _by_onednn(weight: Tensor) -> bool:
     """Whether oneDNN multiplies with `weight`."""
-    suits = weight.dtype in (torch.float32, torch.bfloat16) and weight.device.type == "cpu"
-    return suits and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    known = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and has_bf16())
+    return known and weight.device.type == "cpu" and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 
 
 def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
