@@ -21,8 +21,9 @@ def has_bf16() -> bool:
 
 def _by_onednn(weight: Tensor) -> bool:
     """Whether oneDNN multiplies with `weight`."""
-    known = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and has_bf16())
-    return known and weight.device.type == "cpu" and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    return weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and has_bf16())
 
 
 def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
