@@ -25,6 +25,7 @@ from fastdecode.progress import say, track
 from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.train.checkpoints import is_whole
+from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
 
 T = TypeVar("T")
@@ -43,6 +44,10 @@ class Decoder(Protocol):
     @property
     def bytes_per_pass(self) -> int:
         """How many bytes of weights one decoder pass reads at least."""
+
+    @property
+    def serial_layers(self) -> Layers:
+        """How many layers follow on one another: once a sentence, and in each pass."""
 
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return a translation for each of `sources`: BPE tokens, none of them empty."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from fastdecode.families import drafter_builder
 from fastdecode.framing import end_sentences
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.weights import Layers
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -66,6 +67,10 @@ class Drafter(Protocol):
         """How many bytes of weights one draft reads at least."""
 
     @property
+    def serial_layers(self) -> Layers:
+        """How many layers follow on one another: once a sentence, and in each draft."""
+
+    @property
     def longest(self) -> int:
         """How many tokens a prefix with its draft may have."""
 
@@ -82,6 +87,8 @@ class WholeSentences:
     def __init__(self, decoder: "Decoder", words: Dictionary, device: str):
         """Draft with `decoder`, whose tokens are `words`."""
         self._decoder, self._words, self._device = decoder, words, device
+        # As of one pass, which an iterative decoder exceeds.
+        self.serial_layers = Layers(int(decoder.serial_layers.of(1)), 0)
 
     def begin(self, batch: Batch, encoded: Any = None) -> "Sentences":
         """See Drafter: the sentences are translated here."""

@@ -20,6 +20,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
+from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
 
 words = st.lists(st.sampled_from("abc"), max_size=9)
@@ -34,7 +35,7 @@ def system(trained: Path, binarised: Path) -> System:
 class Backwards:
     """A decoder that turns sentences round and remembers its batches."""
 
-    bytes_per_pass = 0
+    bytes_per_pass, serial_layers = 0, Layers(0, 0)
 
     def __init__(self) -> None:
         self.batches: list[list[list[str]]] = []

@@ -13,6 +13,7 @@ from fastdecode.config.models import Architecture
 from fastdecode.drafting import Batch, Prefixes, Sentences, WholeSentences, build_drafter
 from fastdecode.families import FAMILIES, drafter_builder
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
 
 PAD = 1
@@ -86,7 +87,7 @@ def test_prefixes_that_stay() -> None:
 class Upside:
     """Translates by turning sentences round."""
 
-    bytes_per_pass = 12
+    bytes_per_pass, serial_layers = 12, Layers(3, 2)
 
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         return [Translation("", list(source)[::-1], None, 1) for source in sources]
@@ -102,6 +103,7 @@ def test_a_decoder_drafts_whole_sentences() -> None:
     expected = [[second, first, words.eos()], [third, words.eos(), words.pad()]]
     assert drafts.propose(prefixes([0, 0]), 3).tolist() == expected
     assert drafter.bytes_per_pass == 0  # the second draft reads none of the 12
+    assert drafter.serial_layers == (5, 0)
 
 
 def test_who_drafts_in_which_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,12 +174,13 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
                 room = Path(folder, entry.system)
                 room.mkdir()
                 systems[entry.system] = plan.system(entry, room)
-            calls[entry.name], read = build(entry, systems[entry.system], Words(), staged)
+            calls[entry.name], cost = build(entry, systems[entry.system], Words(), staged)
             over = reference(entry, entries)
             labels[entry.name] = {
                 **entry.labels,
                 **{"family": entry.family, "layers": entry.checkpoint},
-                **{"over": over and over.name, "bytes_per_pass": read},
+                **cost,
+                "over": over and over.name,
             }
         measured = measure(
             calls, plan.workload(), plan.warmup, plan.repeats, synchroniser(plan.device)

@@ -62,6 +62,7 @@ def ratios(rows: Rows) -> pd.DataFrame:
                 "ms": f"{row['median']:.1f}" + ("†" if row["disturbed"] else ""),
                 "p90": f"{row['p90']:.1f}",
                 "passes": f"{row['passes']:.0f}",
+                "layers in turn": f"{row['serial_layers']:.0f}",
                 "MB a pass": f"{row['bytes_per_pass'] / 1e6:.3g}",
                 "floor": f"{row['floor_fraction']:.2f}",
                 "over reference": over(row, row["over"]),

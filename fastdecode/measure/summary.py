@@ -22,6 +22,7 @@ NOTES = {
     "what they leave over of the whole",
     "floor_fraction": "the time in which memory could deliver the weights of all passes, as a "
     "share of the mean: above 1 where weights stay in the caches",
+    "serial_layers": "layers that wait for one another, of the encoder and all passes",
 }
 
 
@@ -31,7 +32,7 @@ class Timings:
 
     lines: list[int]  # of the test set, in the order in which they were timed
     left_out: list[int]  # batch sizes that so few lines do not fill
-    labels: dict[str, dict[str, Any]]  # by decoder: target, system, …, bytes_per_pass
+    labels: dict[str, dict[str, Any]]  # by decoder: target, …, and its costs
     measured: list[Series]
     staged: list[Series]  # where the stages come from: may be `measured` itself
 
@@ -118,9 +119,9 @@ def write_latency(
 
     `bandwidth` is that of the device's memory in GB/s. The JSON is `{"provenance", "notes",
     "bandwidth", "samples": file name, "rows": [{name, its labels, what summarise_series returns,
-    floor_fraction, in Smax what throughput returns, stages}], "left_out": [{name, batch,
-    reason, its labels}]}`, where a name of null, without labels, stands for all decoders; the
-    columns of the CSV are the fields of Sample.
+    floor_fraction, serial_layers, in Smax what throughput returns, stages}], "left_out": [{name,
+    batch, reason, its labels}]}`, where a name of null, without labels, stands for all decoders;
+    the columns of the CSV are the fields of Sample.
     """
     stages = {(series.decoder, series.batch): stage_times(series) for series in timings.staged}
     rows: list[dict[str, Any]] = []
@@ -136,6 +137,7 @@ def write_latency(
             continue
         row = {**key, **timings.labels[series.decoder], **summarise_series(series)}
         row["floor_fraction"] = floor(row, bandwidth) / row["mean"]  # passes are a mean, too
+        row["serial_layers"] = row["layers_once"] + row["layers_per_pass"] * row["passes"]
         if provenance["scenario"] == "Smax":
             row |= throughput(series.samples)
         rows.append({**row, "stages": stages.get((series.decoder, series.batch), {})})

@@ -123,9 +123,8 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
     def timed(staged: bool, repeats: int) -> list[Series]:
         calls = {}
         for entry in entries:
-            decode, read = build(entry, systems[entry.name], bench.text, staged)
-            calls[entry.name] = decode
-            labels[entry.name] = {**entry.labels, "bytes_per_pass": read}
+            calls[entry.name], cost = build(entry, systems[entry.name], bench.text, staged)
+            labels[entry.name] = {**entry.labels, **cost}
         synchronise = synchroniser(bench.device)
         return measure(calls, batches, warmup, repeats, synchronise)
 
@@ -134,15 +133,21 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
     return Timings(chosen.lines, chosen.left_out, labels, measured, staged)
 
 
-def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decode, int]:
-    """Return what translates raw lines, raising DoesNotFit, and the bytes a pass reads.
+def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decode, dict[str, int]]:
+    """Return what translates raw lines, raising DoesNotFit, and what that costs on any machine.
 
+    The costs are {bytes_per_pass, layers_once, layers_per_pass}, see fastdecode.decode.Decoder.
     `staged` decoders time their stages, and wait for the device at every one.
     """
     synchronise = synchroniser(system.device)
     inner, outer = Stopwatch(synchronise, on=staged), Stopwatch(synchronise, on=staged)
     decoder = system.decoder(entry.family, entry.settings, text.target_text, inner)
-    return _fitting(translate_lines(decoder, text, outer)), decoder.bytes_per_pass
+    layers = decoder.serial_layers
+    cost = {
+        "bytes_per_pass": decoder.bytes_per_pass,
+        **{f"layers_{name}": count for name, count in layers._asdict().items()},
+    }
+    return _fitting(translate_lines(decoder, text, outer)), cost
 
 
 def _fitting(decode: Decode) -> Decode:

@@ -34,7 +34,8 @@ COARSE = ("int8", "bf16")  # of single decoders, in a run of another precision
 SPEED = {"S1": "latency_median", "Smax": "throughput_sentences"}  # what ratios are made of
 METRICS = [
     *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed", "n")),
-    *(f"latency_{name}" for name in ("tokens", "passes", "bytes_per_pass", "floor_fraction")),
+    *(f"latency_{name}" for name in ("tokens", "passes", "serial_layers")),
+    *(f"latency_{name}" for name in ("bytes_per_pass", "floor_fraction")),
     *("throughput_sentences", "throughput_tokens", "memory_peak", "memory_allocator_peak"),
 ]
 TEXTS = [
@@ -43,7 +44,7 @@ TEXTS = [
     *("over", "over_precision", "signature"),  # the denominator; the signature of BLEU
 ]
 COLUMNS = [*TEXTS, "bleu", "speedup", "over_disturbed", *METRICS]
-LATER = ("over_disturbed",)  # columns that older files lack
+LATER = ("over_disturbed", "latency_serial_layers")  # columns that older files lack
 
 SCENARIOS = {
     "S1": "one sentence at a time, times in ms a sentence",
@@ -55,6 +56,7 @@ CELLS = {  # heading: how it is printed, of which column
         **{"p90 ms": ("{:.2f}", "latency_p90"), "p99 ms": ("{:.2f}", "latency_p99")},
         "speed-up": ("×{:.2f}", "speedup"),
         **{"tokens": ("{:.1f}", "latency_tokens"), "passes": ("{:.1f}", "latency_passes")},
+        "layers in turn": ("{:.0f}", "latency_serial_layers"),
         "MB a pass": ("{:.2f}", "latency_bytes_per_pass"),
         "floor": ("{:.1%}", "latency_floor_fraction"),
         "peak MB": ("{:.0f}", "memory_peak"),
@@ -69,6 +71,8 @@ CELLS = {  # heading: how it is printed, of which column
     },
 }
 EXPLAINED = {
+    "layers in turn": "Layers in turn: those of the encoder and of all passes, which wait for one "
+    "another on any machine.",
     "floor": "Floor: the time in which memory could deliver the weights of all passes, as a share "
     "of the mean; it is above 100% where weights stay in the caches.",
     "peak MB": "Peak MB: the most memory that a process took which translated with this system "
@@ -252,8 +256,8 @@ def read_speed(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     rows = pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str), na_values=[""], keep_default_na=False)
-    if list(rows.columns) == [name for name in COLUMNS if name not in LATER]:
-        rows = rows.assign(**dict.fromkeys(LATER, float("nan")))[COLUMNS]
+    if list(rows.columns) == [one for one in COLUMNS if one not in LATER or one in rows]:
+        rows = rows.reindex(columns=COLUMNS)
     if list(rows.columns) != COLUMNS:
         raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
     return rows.fillna(dict.fromkeys(TEXTS, ""))

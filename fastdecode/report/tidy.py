@@ -37,9 +37,11 @@ LATENCY_UNITS = {  # a batch is one line in S1
     "disturbed": "1 if so",
     "bytes_per_pass": "bytes",
     "floor_fraction": "of the mean",
+    "serial_layers": "layers/batch",
 }
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
+LATER = ("serial_layers",)  # what older latency files lack
 LEFT_OUT = "latency_left_out"  # a batch did not fit into memory
 MEMORY = "memory_"  # what names of metrics of memory begin with
 MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}
@@ -138,6 +140,8 @@ def _latency_rows(document: Row) -> Iterator[Row]:
     for timed in document["rows"]:
         every = {**document["provenance"], **timed}
         for metric, unit in LATENCY_UNITS.items():
+            if metric in LATER and metric not in timed:
+                continue
             yield _speed(every, f"latency_{metric}", timed[metric], unit)
         for stage, value in timed["stages"].items():
             yield _speed(every, f"latency_stage_{stage}", value, STAGE_UNIT)

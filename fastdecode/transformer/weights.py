@@ -1,6 +1,26 @@
-"""How much of a model one decoder pass reads."""
+"""What decoding costs on any machine: weights to be read, layers that wait for one another."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Layers(NamedTuple):
+    """Layers that wait for one another while a sentence is decoded."""
+
+    once: int  # whatever is encoded
+    per_pass: int
+
+    def of(self, passes: float) -> float:
+        """Return how many there are in so many decoder passes and what precedes them."""
+        return self.once + self.per_pass * passes
+
+    def before(self, other: "Layers") -> "Layers":
+        """Return those of two models that run in turn, this one first."""
+        return Layers(self.once + other.once, self.per_pass + other.per_pass)
+
+
+def serial_layers(model: Any) -> Layers:
+    """Return those of a fairseq model with an encoder and a decoder."""
+    return Layers(len(model.encoder.layers), len(model.decoder.layers))
 
 
 def bytes_per_pass(model: Any) -> int:

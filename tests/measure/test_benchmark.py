@@ -89,6 +89,26 @@ def test_engines_write_the_same_words_as_their_reference(systems: dict[str, Syst
     assert compared == 2 + 1 + 2 + 2 + 2
 
 
+def test_layers_in_turn_are_those_that_run(systems: dict[str, System]) -> None:
+    compared = []
+    for entry in PLAN.entries():
+        if entry.tier != "reference":
+            continue
+        system = systems[entry.system]
+        models = [*system.models, *(m for s in system.companions.values() for m in s.models)]
+        layers = [layer for m in models for side in (m.encoder, m.decoder) for layer in side.layers]
+        decoder = system.decoder(entry.family, entry.settings, Words().target_text)
+        ran: list[int] = []
+        hooks = [layer.register_forward_hook(lambda *_: ran.append(1)) for layer in layers]
+        (line,) = PLAN.workload()[1][0]
+        (translation,) = decoder([Words().source_tokens(line)])
+        for hook in hooks:
+            hook.remove()
+        compared.append(entry.name)
+        assert len(ran) == decoder.serial_layers.of(translation.passes), entry.name
+    assert len(compared) == 8
+
+
 def test_forced_lengths(systems: dict[str, System]) -> None:
     for entry in PLAN.entries():
         lengths = {len(text.split()) for text in written(entry, systems)}
@@ -121,6 +141,7 @@ def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]
         **{"name": name, "target": "random", "system": system, "decoder": decoder},
         **{"family": family, "layers": layers, "precision": "fp32", "median": median},
         **{"p90": median, "passes": 6.0, "bytes_per_pass": 4e6, "floor_fraction": 0.5},
+        "serial_layers": 14,
         **{"disturbed": False, "over": None, "batch": batch, "stages": {}},
         "tier": "reference" if decoder.startswith(("fairseq", "eager")) else "optimised",
         **{"sentences_per_second": 1000 * batch / median},

@@ -20,6 +20,7 @@ from fastdecode.measure.summary import (
 )
 
 LABELS = {"target": "raw", "system": "base", "seed": 1, "tier": "reference", "precision": "fp32"}
+COSTS = {"bytes_per_pass": 3_000_000, "layers_once": 3, "layers_per_pass": 2}
 
 
 def test_summary_of_known_numbers() -> None:
@@ -93,7 +94,7 @@ def test_stages_sum_to_the_whole(seconds: list[float]) -> None:
 
 
 def timings(*measured: Series, staged: list[Series] | None = None) -> Timings:
-    labels = {one.decoder: {**LABELS, "bytes_per_pass": 3_000_000} for one in measured}
+    labels = {one.decoder: {**LABELS, **COSTS} for one in measured}
     return Timings([4, 2], [64], labels, list(measured), staged or list(measured))
 
 
@@ -115,11 +116,12 @@ def test_files(tmp_path: Path) -> None:
     assert [(row["name"], row["batch"]) for row in document["rows"]] == [("a", 1), ("b", 8)]
     row = document["rows"][0]
     assert row == {
-        **{"name": "a", "batch": 1, **LABELS, "bytes_per_pass": 3_000_000},
+        **{"name": "a", "batch": 1, **LABELS, **COSTS},
         **summarise_series(one),
         **throughput(one.samples),
         # 3 MB × 6 passes at 30 GB/s are 0.6 ms
         **{"floor_fraction": pytest.approx(0.6 / 5.5)},
+        "serial_layers": 3 + 2 * 6,
         **{"stages": {"decode": 5.0, "unaccounted": 0.5}},
     }
     assert document["rows"][1]["stages"] == {}
@@ -154,7 +156,7 @@ def test_what_did_not_fit_has_its_reason_and_no_row(tmp_path: Path) -> None:
     other.stopped = "memory is full"
     document = written(tmp_path, timings(one, other))
     assert [row["batch"] for row in document["rows"]] == [1]
-    missing = {"name": "a", "batch": 8, **LABELS, "bytes_per_pass": 3_000_000}
+    missing = {"name": "a", "batch": 8, **LABELS, **COSTS}
     missing["reason"] = "memory is full"
     assert missing in document["left_out"]
 

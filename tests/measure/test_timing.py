@@ -13,6 +13,7 @@ from fastdecode.measure import timing
 from fastdecode.measure.latency import DoesNotFit
 from fastdecode.measure.timing import Bench, Entry, build, time_decoders
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
 
 Entries = Callable[..., Entry]
@@ -32,6 +33,7 @@ def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
     assert len(timings.lines) == 3 and 0 not in timings.lines  # the blank one
     label = timings.labels["raw/tiny/beam2"]
     assert label["bytes_per_pass"] > 1000
+    assert (label["layers_once"], label["layers_per_pass"]) == (1, 1)
     assert {key: label[key] for key in ("target", "system", "seed", "decoder", "precision")} == {
         **{"target": "raw", "system": "tiny", "seed": 1, "decoder": "beam2"},
         **{"precision": "fp32"},
@@ -88,6 +90,7 @@ class Pretended:
             return watch.share([Translation("", [], None, 1)] * len(sources))
 
         decode.bytes_per_pass = 8  # type: ignore[attr-defined]
+        decode.serial_layers = Layers(1, 1)  # type: ignore[attr-defined]
         return decode
 
 
@@ -113,6 +116,7 @@ def refusing(error: Exception) -> Any:
         raise error
 
     decode.bytes_per_pass = 0  # type: ignore[attr-defined]
+    decode.serial_layers = Layers(0, 0)  # type: ignore[attr-defined]
     return SimpleNamespace(device="cpu", decoder=lambda *arguments: decode)
 
 

@@ -40,7 +40,7 @@ def one_sentence(ms: float) -> dict[str, float]:
         **{"latency_median": ms, "latency_mean": 1.1 * ms, "latency_p90": 2 * ms},
         **{"latency_p99": 3 * ms, "latency_disturbed": 0.0, "latency_tokens": 12.8},
         **{"latency_passes": 13.8, "latency_bytes_per_pass": 1.25e6},
-        "latency_floor_fraction": 0.125,
+        **{"latency_floor_fraction": 0.125, "latency_serial_layers": 30.6},
         **{f"latency_stage_{stage}": 1.1 * ms * share for stage, share in STAGES.items()},
     }
 

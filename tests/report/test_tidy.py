@@ -158,7 +158,8 @@ def test_memory_in_megabytes(tmp_path: Path) -> None:
 def test_what_the_latency_measurement_writes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "latency.json"
     labels = {"target": "raw", "system": "base", "decoder": "beam5", "seed": 1, "tier": "reference"}
-    labels |= {"precision": "fp32", "bytes_per_pass": 500_000}
+    labels |= {"precision": "fp32", "bytes_per_pass": 500_000, "layers_once": 2}
+    labels |= {"layers_per_pass": 3}
     samples = [Sample("a", 8, repeat, 0, 8.0, 8, 40, 6) for repeat in range(3)]
     series = [Series("a", 8, samples, [Counter({"decode": 0.032}) for _ in samples])]
     timings = Timings([0], [], {"a": labels}, series, series)
@@ -169,6 +170,7 @@ def test_what_the_latency_measurement_writes_is_read(tmp_path: Path) -> None:
     values = dict(zip(tidy["metric"], tidy["value"], strict=True))
     assert (values["latency_median"], values["latency_passes"], values["latency_n"]) == (8, 6, 3)
     assert values["latency_floor_fraction"] == pytest.approx(0.3 / 8)
+    assert values["latency_serial_layers"] == 2 + 3 * 6
     assert values["latency_stage_decode"] == pytest.approx(4)
     assert values["throughput_sentences"] == pytest.approx(1000)
 

@@ -13,7 +13,7 @@ from fastdecode.families.template.rows import Decoder as Row
 from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
-from fastdecode.transformer.weights import bytes_per_pass
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class BlindDecoder:
         self._device = next(self._model.parameters()).device
         self._longest = int(self._model.max_decoder_positions()) - 1  # one is left for `</s>`
         self.bytes_per_pass = bytes_per_pass(self._model)
+        self.serial_layers = serial_layers(self._model)
 
     @torch.no_grad()  # no inference mode: fairseq keeps masks made in it, and cannot train on
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

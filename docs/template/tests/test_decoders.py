@@ -60,6 +60,7 @@ def test_what_comes_with_a_translation(engine: str, ragged: Sentences) -> None:
         assert (translation.text, translation.passes) == (" ".join(translation.tokens), 1)
         assert translation.stages.keys() == {"encode", "decode", "search", "finish"}
     assert decode.bytes_per_pass > 8 * 20 * 8  # more than the output projection
+    assert decode.serial_layers == (1, 1)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -108,6 +108,8 @@ class DraftAndVerify(Front):
         self._verifier, self._drafter = verifier, drafter
         self.bytes_per_pass = verifier.bytes_per_pass
         self.bytes_per_pass += drafter.bytes_per_pass if drafter else 0
+        layers = verifier.serial_layers
+        self.serial_layers = layers.before(drafter.serial_layers) if drafter else layers
 
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """See Front."""
@@ -166,6 +168,7 @@ class DraftAlone(Front):
         """Let `drafter` write."""
         super().__init__(system, row, finish, watch, drafter.longest - 1)
         self._drafter, self.bytes_per_pass = drafter, drafter.bytes_per_pass
+        self.serial_layers = drafter.serial_layers
 
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """See Front. There is no score."""

@@ -15,9 +15,11 @@ from fastdecode.families.aggressive.models import (
     blockwise_model,
     bytes_per_pass,
     drafter_model,
+    own_layers,
     verifier_model,
 )
 from fastdecode.families.aggressive.verify import Rules
+from fastdecode.transformer.weights import serial_layers
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -37,6 +39,7 @@ class EagerVerifier:
         self._model = verifier_model(system.models)
         self.longest = int(self._model.max_decoder_positions()) - 1
         self.bytes_per_pass = bytes_per_pass(self._model)
+        self.serial_layers = serial_layers(self._model)
 
     def encode(self, batch: Batch) -> Any:
         """See Verifier."""
@@ -138,6 +141,7 @@ class EagerDrafter:
         self._share = share_encoder
         self.longest = int(self.model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(self.model)
+        self.serial_layers = own_layers(self.model, share_encoder)
 
     def begin(self, batch: Batch, encoded: Any = None) -> "EagerDrafts":
         """See Drafter."""
@@ -177,6 +181,7 @@ class EagerBlockwise(EagerVerifier):
         self._model = blockwise_model(system.models)
         self.longest = int(self._model.max_decoder_positions()) - 1
         self.bytes_per_pass = bytes_per_pass(self._model)
+        self.serial_layers = serial_layers(self._model)
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "EagerBlocks":
         """See Verifier."""

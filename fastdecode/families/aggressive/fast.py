@@ -11,6 +11,7 @@ from fastdecode.families.aggressive.models import (
     blockwise_model,
     bytes_per_pass,
     drafter_model,
+    own_layers,
     verifier_model,
 )
 from fastdecode.families.aggressive.verify import Rules
@@ -20,6 +21,7 @@ from fastdecode.transformer.highest import highest
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
+from fastdecode.transformer.weights import serial_layers
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -35,7 +37,7 @@ class FastVerifier:
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
         self.longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(model)
+        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
 
     def encode(self, batch: Batch) -> Tensor:
         """See Verifier."""
@@ -83,6 +85,7 @@ class FastDrafter:
         self.block = int(model.decoder.block)
         self.longest = int(model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(model)
+        self.serial_layers = own_layers(model, share_encoder)
 
     def begin(self, batch: Batch, encoded: Tensor | None = None) -> "FastDrafts":
         """See Drafter; `encoded` is the verifier's, used where the encoder is shared."""
@@ -208,7 +211,7 @@ class FastBlockwise:
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: HeadsDecoder(model.decoder))
         self.longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(model)
+        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
 
     def encode(self, batch: Batch) -> Tensor:
         """See Verifier."""

@@ -9,6 +9,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.model import DrafterModel
 from fastdecode.transformer import weights
+from fastdecode.transformer.weights import Layers, serial_layers
 
 
 class Checks(Protocol):
@@ -33,6 +34,10 @@ class Verifier(Protocol):
         """How many bytes of weights a pass reads at least."""
 
     @property
+    def serial_layers(self) -> Layers:
+        """How many layers follow on one another."""
+
+    @property
     def longest(self) -> int:
         """How many tokens a translation may have."""
 
@@ -52,6 +57,12 @@ def bytes_per_pass(model: Any) -> int:
         own += model.decoder.heads.parameters()
     size: int = sum(p.nbytes for p in own)
     return weights.bytes_per_pass(model) + size
+
+
+def own_layers(model: Any, share_encoder: bool) -> Layers:
+    """Return the layers of a drafter; an encoder that it shares is the verifier's."""
+    layers = serial_layers(model)
+    return Layers(0, layers.per_pass) if share_encoder else layers
 
 
 CANNOT_VERIFY = (

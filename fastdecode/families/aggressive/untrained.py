@@ -96,6 +96,7 @@ class Prescribed:
         """Let `verifier` do the work."""
         self._verifier = verifier
         self.longest, self.bytes_per_pass = verifier.longest, verifier.bytes_per_pass
+        self.serial_layers = verifier.serial_layers
 
     def encode(self, batch: Batch) -> Any:
         """See Verifier."""

@@ -19,7 +19,7 @@ from fastdecode.families.autoregressive.export import export
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
-from fastdecode.transformer.weights import bytes_per_pass
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class CTranslate2Decoder:
         self._end, self._pad = system.target.eos_word, system.target.pad_word
         read = bytes_per_pass(model)
         self.bytes_per_pass = read // next(model.parameters()).element_size() if row.int8 else read
+        self.serial_layers = serial_layers(model)
         self._translator = _open(system, row)
 
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

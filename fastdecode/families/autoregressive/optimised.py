@@ -20,7 +20,7 @@ from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.steps import SingleSteps
-from fastdecode.transformer.weights import bytes_per_pass
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class OptimisedDecoder:
         )
         self._device = next(model.parameters()).device
         self._longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(model)
+        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

@@ -4,6 +4,7 @@ Tier `reference`. Greedy search is beam 1. An ensemble averages the models' prob
 """
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from math import inf
 from typing import Any
 
@@ -17,7 +18,7 @@ from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.framing import end_sentences
 from fastdecode.limits import Lengths, limits
 from fastdecode.stages import Stopwatch
-from fastdecode.transformer.weights import bytes_per_pass
+from fastdecode.transformer.weights import Layers, bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
 
@@ -67,6 +68,7 @@ class ReferenceDecoder:
         self._longest = min(int(model.max_decoder_positions()) for model in models) - 1
         self._source, self._target, self._finish, self._watch = source, target, finish, watch
         self.bytes_per_pass = sum(map(bytes_per_pass, models))
+        self.serial_layers = reduce(Layers.before, map(serial_layers, models))
         self._device = next(models[0].parameters()).device
         self._generator = SequenceGenerator(
             models,

@@ -33,7 +33,8 @@ class Decoder(DecoderRow):
     )
     int8: bool = Field(
         False,
-        description="8-bit weights; needs engine: ctranslate2 and, on x86, VNNI or CT2_USE_MKL=1",
+        description="8-bit weights; needs engine: ctranslate2 and, on x86 that is not Intel's, "
+        "VNNI or CT2_USE_MKL=1",
     )
 
     @model_validator(mode="after")

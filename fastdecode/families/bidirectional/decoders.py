@@ -15,7 +15,7 @@ from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import run_search
-from fastdecode.transformer.weights import bytes_per_pass
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class FoldedDecoder:
         self._device = next(model.parameters()).device
         whole_groups = int(model.max_decoder_positions()) // self._fold.size
         self._longest = whole_groups * self._fold.size - 1  # one slot is left for EOD
-        self.bytes_per_pass = bytes_per_pass(model)
+        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

@@ -26,6 +26,7 @@ from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.weights import serial_layers
 from fastdecode.translation import NOT_FINITE, Translation, finite
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class GraphDecoder:
             model.decoder.links.key.weight,
         ]
         self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+        self.serial_layers = serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

@@ -22,6 +22,7 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.weights import serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class LatticeDecoder:
         )
         self._most = int(model.max_decoder_positions()) - 1
         self.bytes_per_pass = _bytes(model.decoder, exact, row.bf16)
+        self.serial_layers = serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

@@ -13,6 +13,7 @@ from fastdecode.families.parallel.rows import Decoder as Row
 from fastdecode.families.parallel.searches import Argmax, Ctc, Lengths, MaskPredict, Search
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer.weights import serial_layers
 from fastdecode.translation import Translation
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ParallelDecoder:
         self._device = next(model.parameters()).device
         weights = [*model.decoder.layers.parameters(), model.decoder.output_projection.weight]
         self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+        self.serial_layers = serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

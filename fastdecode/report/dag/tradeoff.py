@@ -7,6 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.lines import PUBLISHED
 from fastdecode.report.artifacts.scatter import points
 from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
 
@@ -16,15 +17,27 @@ __all__ = ["draw", "points"]
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a panel a dataset and tier, the points of a series joined in the order of its rows.
 
-    Whiskers are standard deviations over seeds.
+    Published points are hollow, not joined, and in every panel. Whiskers are standard deviations
+    over seeds.
     """
-    places = list(points[["dataset", "panel"]].drop_duplicates().itertuples(index=False))
+    published = points[points["source"] == PUBLISHED]
+    ours = points[points["source"] != PUBLISHED]
+    places = list(ours[["dataset", "panel"]].drop_duplicates().itertuples(index=False))
     marks = dict(zip(points["series"].unique(), styles(), strict=False))
     with canvas(3.4 * len(places), *pictures) as figure:
         panels = figure.subplots(len(places), 1, squeeze=False)[:, 0]
         handles: dict[str, Any] = {}
         for panel, (dataset, tier) in zip(panels, places, strict=True):
-            here = points[(points["dataset"] == dataset) & (points["panel"] == tier)]
+            here = ours[(ours["dataset"] == dataset) & (ours["panel"] == tier)]
+            for series, rows in published.groupby("series", sort=False):
+                _, marker, colour = marks[str(series)]
+                (handle,) = panel.plot(
+                    *(rows["x"], rows["y"]),
+                    **{"linestyle": "none", "marker": marker, "color": colour},
+                    **{"markersize": 5, "markerfacecolor": "white"},
+                )
+                run = series in set(ours["series"])
+                handles.setdefault("hollow: published" if run else f"{series}, published", handle)
             for series, rows in here.groupby("series", sort=False):
                 line, marker, colour = marks[str(series)]
                 (handle,) = panel.plot(
@@ -39,7 +52,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                         **{"fmt": "none", "ecolor": colour, "elinewidth": 0.8, "capsize": 2},
                     )
                 handles.setdefault(_named(str(series), rows), handle)
-            logarithmic(panel, "x", here["x"])
+            logarithmic(panel, "x", pd.concat([here["x"], published["x"]]))
             panel.set(title=f"{dataset}, {tier}", ylabel=artifact.axes["y"])
             panel.grid(**GRID)
         panels[-1].set_xlabel(artifact.axes["x"])

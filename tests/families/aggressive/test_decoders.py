@@ -20,11 +20,12 @@ from fastdecode.families.aggressive import naive, verify
 from fastdecode.families.aggressive.decoders import DraftAndVerify, batch_of
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
-from fastdecode.families.aggressive.models import Checks, Verifier
+from fastdecode.families.aggressive.models import Checks, Verifier, own_layers
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer import highest
 from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.weights import Layers, serial_layers
 from fastdecode.translation import Translation
 from tests.families.aggressive.conftest import (
     ENGINES,
@@ -105,7 +106,7 @@ def test_part_of_a_block_may_be_drafted(pair: System, ragged: list[list[str]]) -
 class Corrupted:
     """Writes given translations with some tokens changed, left out or added."""
 
-    bytes_per_pass = 1
+    bytes_per_pass, serial_layers = 1, Layers(2, 1)
 
     def __init__(self, translations: dict[tuple[str, ...], list[str]], seed: int, rate: float):
         self._translations, self._seed, self._rate = translations, seed, rate
@@ -369,6 +370,19 @@ def test_stages_and_weights(pair: System, ragged: list[list[str]]) -> None:
     copied = pair.models[0].decoder.copy.query.weight.numel() * 8
     assert alone.bytes_per_pass == theirs + copied
     assert decoder.bytes_per_pass == alone.bytes_per_pass + theirs
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_layers_of_both_models_are_in_turn(pair: System, engine: str) -> None:
+    def layers(**settings: Any) -> Layers:
+        row = {"engine": engine, **settings}
+        return pair.decoder("aggressive", row, " ".join).serial_layers
+
+    (verifier,) = pair.companions.values()
+    theirs, ours = (serial_layers(system.models[0]) for system in (verifier, pair))
+    assert layers() == (theirs.once + ours.once, theirs.per_pass + ours.per_pass)
+    assert layers(mode="draft") == ours
+    assert own_layers(pair.models[0], share_encoder=True) == (0, ours.per_pass)
 
 
 # What is refused

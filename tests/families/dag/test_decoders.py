@@ -188,13 +188,16 @@ def test_a_model_of_no_numbers_is_one_line(
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
-    decode = untrained_graphs().decoder("dag", {"engine": engine}, "+".join, Stopwatch())
+    system = untrained_graphs()
+    decode = system.decoder("dag", {"engine": engine}, "+".join, Stopwatch())
     translations = decode(ragged)
     assert all(t.text == "+".join(t.tokens) for t in translations)
     assert all(list(t.stages) == ["encode", "decode", "search", "finish"] for t in translations)
     attention, feed_forward, norms = 4 * (16 * 16 + 16), 2 * 16 * 24 + 24 + 16, 3 * 2 * 16
     layer = 2 * attention + feed_forward + norms
     assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 16 + 2 * 16 * 16)  # in fp64
+    (model,) = system.models
+    assert decode.serial_layers == (len(model.encoder.layers), 2)
 
 
 def test_only_a_beam_with_a_weight_needs_a_language_model(tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ def test_text_stages_and_weights(dice: System, ragged: Sentences) -> None:
     attention, feed_forward, norms = 4 * (8 * 8 + 8), 2 * 8 * 12 + 12 + 8, 3 * 2 * 8
     layer = 2 * attention + feed_forward + norms
     assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 8)  # in fp64
+    assert decode.serial_layers == (len(dice.models[0].encoder.layers), 2)
 
 
 def test_what_does_not_fit_is_refused(dice: System) -> None:

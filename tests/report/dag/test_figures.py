@@ -49,6 +49,8 @@ def test_quality_against_speed_by_tier(tidy: pd.DataFrame, drawn: Any, saved: li
     greedy = {"reference": "big/small/greedy"}
     entries = {"at_beam": base, "lookahead2": graph, "lookahead4": greedy, "nat": greedy}
     points = drawn("figure5", tidy, parts={"toy": Part("test", "test", entries)})
+    published = points[points["source"] == "published"]
+    assert len(published) == 9 and set(published["panel"]) == {""}
     first = points[points["panel"] == "reference tier"]
     found = {(row["series"], row["label"]): row["x"] for row in first.to_dict("records")}
     assert found == pytest.approx(
@@ -59,11 +61,15 @@ def test_quality_against_speed_by_tier(tidy: pd.DataFrame, drawn: Any, saved: li
             ("NAT", ""): 2.5,
         }
     )
-    assert set(points["device"]) == {"cpu: X, 2 cores"}
+    assert set(first["device"]) == {"cpu: X, 2 cores"}
     assert len(points[points["panel"] == "optimised tier"]) == 2
     (figure,) = saved
     assert_legible(figure)
     assert "lookahead, λ: 2, 4" in labels(figure) and "NAT" in labels(figure)
+    assert "hollow: published" in labels(figure) and "CTC, published" in labels(figure)
+    for panel in figure.axes:  # table 1's speed-up of CTC + GLAT stands in both tiers
+        hollow = [line for line in panel.lines if line.get_markerfacecolor() == "white"]
+        assert [14.6, 25.02] in [[line.get_xdata()[0], line.get_ydata()[0]] for line in hollow]
 
 
 def test_objectives_stand_beside_the_published(
