@@ -156,8 +156,13 @@ def test_distilled_shards_are_the_translations_of_the_whole(system: System, tmp_
     decoder = system.decoder("autoregressive", LENGTH_LIMIT, finish=" ".join)
     for shard in range(4):
         distill_shard(
-            *(system, decoder, tmp_path / "source.gz", shard, 4),
-            *(tmp_path / f"{shard}.gz", "x"),
+            system,
+            decoder,
+            tmp_path / "source.gz",
+            shard,
+            4,
+            tmp_path / f"{shard}.gz",
+            "x",
         )
     distilled = [line for shard in range(4) for line in read_lines(tmp_path / f"{shard}.gz")]
     whole = decode_all(decoder, [line.split() for line in lines], 100, "x", 99)

@@ -33,7 +33,11 @@ def test_joined_shards_are_one_text_with_a_record(tmp_path: Path) -> None:
     text, record = tmp_path / "out" / "train.gz", tmp_path / "out" / "record.json"
     join_shards(shards, source, text, record, {"system": "teacher"})
     assert list(read_lines(text)) == [
-        *("0of3.gz 0", "1of3.gz 0", "1of3.gz 1", "2of3.gz 0", "2of3.gz 1"),
+        "0of3.gz 0",
+        "1of3.gz 0",
+        "1of3.gz 1",
+        "2of3.gz 0",
+        "2of3.gz 1",
     ]
     assert read_json(record) == {
         "provenance": {"system": "teacher"},

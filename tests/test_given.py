@@ -20,8 +20,11 @@ HERE = provenance("d", "s", None, 1, "cpu", target="raw")
 NAMES = {"dataset": "d", "system": "s", "decoder": None, "seed": 1, "target": "raw"}
 MADE = {key: value for key, value in HERE.items() if key not in NAMES}
 OTHER = {
-    **{"device": "A100", "commit": "x", "packages": {"torch": "2.0"}},
-    **{"python": "3.9", "platform": "another"},
+    "device": "A100",
+    "commit": "x",
+    "packages": {"torch": "2.0"},
+    "python": "3.9",
+    "platform": "another",
 }
 UNKNOWN = {"device": "unknown", "commit": "unknown"}  # of what has no record
 SHAPE = {"family": "autoregressive", "layers": "1-1"}

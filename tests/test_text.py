@@ -24,7 +24,15 @@ def text(codes: Path, **changes: Any) -> Text:
 
 def test_a_raw_line_becomes_the_pieces_of_the_source_codes(codes: Path) -> None:
     assert text(codes).source_tokens(" the  house, the houses") == [
-        *("the", "house", ",", "the", "h@@", "o@@", "us@@", "e@@", "s")
+        "the",
+        "house",
+        ",",
+        "the",
+        "h@@",
+        "o@@",
+        "us@@",
+        "e@@",
+        "s",
     ]
 
 
@@ -37,7 +45,11 @@ def test_case_and_tokens_are_as_the_corpus_has_them(codes: Path) -> None:
     assert text(codes).source_tokens("The house") == ["T@@", "h@@", "e", "house"]
     assert text(codes, lowercase=True).source_tokens("The House") == ["the", "house"]
     assert text(codes, pretokenised=True).source_tokens("the house,")[1:] == [
-        *("h@@", "o@@", "us@@", "e@@", ",")
+        "h@@",
+        "o@@",
+        "us@@",
+        "e@@",
+        ",",
     ]
 
 

@@ -184,8 +184,12 @@ class Translator:
         if arguments.threads:
             torch.set_num_threads(arguments.threads)
         system = decode.load_system(
-            *(selection.checkpoints, selection.data, device, run.precision),
-            *(chosen.assets, chosen.companions),
+            selection.checkpoints,
+            selection.data,
+            device,
+            run.precision,
+            chosen.assets,
+            chosen.companions,
         )
         self._text = Text(**selection.text)
         self._decode = system.decoder(

@@ -70,7 +70,10 @@ class Plan:
                 for name, settings in room.decoders(self.length, self.device).items():
                     row = decoder_row(family).model_validate(settings)
                     yield Entry(
-                        *("random", f"{family}-{layers}", 1, name),
+                        "random",
+                        f"{family}-{layers}",
+                        1,
+                        name,
                         tier=row.tier,
                         precision=row.precision(self.precision),
                         family=family,
@@ -178,7 +181,8 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
             over = reference(entry, entries)
             labels[entry.name] = {
                 **entry.labels,
-                **{"family": entry.family, "layers": entry.checkpoint},
+                "family": entry.family,
+                "layers": entry.checkpoint,
                 **cost,
                 "over": over and over.name,
             }

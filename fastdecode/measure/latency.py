@@ -100,8 +100,14 @@ def measure(
                 sample
                 for series, repeat in schedule
                 for sample in _turn(
-                    *(series, repeat, decoders[series.decoder], batches),
-                    *(collect, synchronise, clock, usage),
+                    series,
+                    repeat,
+                    decoders[series.decoder],
+                    batches,
+                    collect,
+                    synchronise,
+                    clock,
+                    usage,
                 )
             )
             total = len(running) * repeats * len(batches)

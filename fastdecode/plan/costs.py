@@ -24,9 +24,14 @@ GLANCING = 4 / 3  # a pass without gradients before the step
 IMPORT, LIGHT = 5.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
 LINES_A_SECOND = {  # on one core
     **dict.fromkeys(("prepare", "extract"), 3_000.0),
-    **{"apply_bpe": 20_000.0, "binarise_dataset": 15_000.0, "align_words": 700.0},
-    **{"measure_quality": 3_000.0, "count_lattice": 1_500.0, "generate_toy": 5_000.0},
-    **{"fetch_download": 300_000.0, "estimate_language_model": 50_000.0},
+    "apply_bpe": 20_000.0,
+    "binarise_dataset": 15_000.0,
+    "align_words": 700.0,
+    "measure_quality": 3_000.0,
+    "count_lattice": 1_500.0,
+    "generate_toy": 5_000.0,
+    "fetch_download": 300_000.0,
+    "estimate_language_model": 50_000.0,
 }
 MERGES_A_SECOND = 100.0  # with the words of a hundred thousand lines
 TEXT_BYTES, BINARY_BYTES = 45.0, 4.0  # of a compressed line; of a binarised token

@@ -19,8 +19,16 @@ BUCKETS = 10  # at most
 STAGE = "latency_stage_"
 WHOLE = "whole"  # mean time as it was clocked around all stages
 SETTINGS = (  # how a decoder was timed, beside its numbers in every table
-    *("dataset", "split", "seeds", "tier", "scenario", "threads", "precision", "device"),
-    *("over", "latency_disturbed"),
+    "dataset",
+    "split",
+    "seeds",
+    "tier",
+    "scenario",
+    "threads",
+    "precision",
+    "device",
+    "over",
+    "latency_disturbed",
 )
 
 

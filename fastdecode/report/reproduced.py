@@ -19,9 +19,14 @@ from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
-    **{"toy": "toy", "seeds": "toy, three seeds", "sizes": "toy, sizes"},
-    **{"objectives": "toy, objectives", "distilled": "toy, distilled"},
-    **{"drafters": "toy, drafters", "multi30k": "Multi30k", "news": "news"},
+    "toy": "toy",
+    "seeds": "toy, three seeds",
+    "sizes": "toy, sizes",
+    "objectives": "toy, objectives",
+    "distilled": "toy, distilled",
+    "drafters": "toy, drafters",
+    "multi30k": "Multi30k",
+    "news": "news",
     "baselines": "Multi30k, baselines",
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more

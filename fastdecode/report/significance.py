@@ -13,11 +13,24 @@ ORIGIN = ("dataset", "split")
 SYSTEM = ("system", "target", "decoder", "seed")
 COLUMNS = [
     *ORIGIN,
-    *("baseline", *SYSTEM),
+    "baseline",
+    *SYSTEM,
     # fields of fastdecode.measure.significance.Comparison
-    *("bleu", "low", "high", "baseline_bleu", "baseline_low", "baseline_high", "difference"),
-    *("p_randomisation", "p_bootstrap", "lines", "changed", "shuffles", "resamples"),
-    *("signature_randomisation", "signature_bootstrap"),
+    "bleu",
+    "low",
+    "high",
+    "baseline_bleu",
+    "baseline_low",
+    "baseline_high",
+    "difference",
+    "p_randomisation",
+    "p_bootstrap",
+    "lines",
+    "changed",
+    "shuffles",
+    "resamples",
+    "signature_randomisation",
+    "signature_bootstrap",
 ]
 MARKS = ((0.01, "**"), (0.05, "*"))  # p of randomisation is below
 

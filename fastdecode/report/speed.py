@@ -36,12 +36,25 @@ METRICS = [
     *(f"latency_{name}" for name in ("median", "mean", "p90", "p99", "disturbed", "n")),
     *(f"latency_{name}" for name in ("tokens", "passes", "serial_layers")),
     *(f"latency_{name}" for name in ("bytes_per_pass", "floor_fraction")),
-    *("throughput_sentences", "throughput_tokens", "memory_peak", "memory_allocator_peak"),
+    "throughput_sentences",
+    "throughput_tokens",
+    "memory_peak",
+    "memory_allocator_peak",
 ]
 TEXTS = [
-    *("dataset", "split", "scenario", "seeds", "device"),
-    *(*GROUP, *KEY, "layers", "parameters", "batch"),
-    *("over", "over_precision", "signature"),  # the denominator; the signature of BLEU
+    "dataset",
+    "split",
+    "scenario",
+    "seeds",
+    "device",
+    *GROUP,
+    *KEY,
+    "layers",
+    "parameters",
+    "batch",
+    "over",  # the denominator
+    "over_precision",
+    "signature",  # of BLEU
 ]
 COLUMNS = [*TEXTS, "bleu", "speedup", "over_disturbed", *METRICS]
 LATER = ("over_disturbed", "latency_serial_layers")  # columns that older files lack
@@ -52,10 +65,13 @@ SCENARIOS = {
 }
 CELLS = {  # heading: how it is printed, of which column
     "S1": {
-        **{"median ms": ("{:.2f}", "latency_median"), "mean ms": ("{:.2f}", "latency_mean")},
-        **{"p90 ms": ("{:.2f}", "latency_p90"), "p99 ms": ("{:.2f}", "latency_p99")},
+        "median ms": ("{:.2f}", "latency_median"),
+        "mean ms": ("{:.2f}", "latency_mean"),
+        "p90 ms": ("{:.2f}", "latency_p90"),
+        "p99 ms": ("{:.2f}", "latency_p99"),
         "speed-up": ("×{:.2f}", "speedup"),
-        **{"tokens": ("{:.1f}", "latency_tokens"), "passes": ("{:.1f}", "latency_passes")},
+        "tokens": ("{:.1f}", "latency_tokens"),
+        "passes": ("{:.1f}", "latency_passes"),
         "layers in turn": ("{:.0f}", "latency_serial_layers"),
         "MB a pass": ("{:.2f}", "latency_bytes_per_pass"),
         "floor": ("{:.1%}", "latency_floor_fraction"),
@@ -115,10 +131,13 @@ def speed_rows(
     fewest = min(speeds.loc[~memory, "threads"], key=int)
     speeds = speeds.assign(threads=speeds["threads"].mask(memory, fewest))
     same = {
-        **{"dataset": dataset, "split": split, "scenario": scenario},
+        "dataset": dataset,
+        "split": split,
+        "scenario": scenario,
         "seeds": seeds_of(speeds["seed"]),
         "device": _device(speeds),
-        **{"over": "", "over_precision": ""},
+        "over": "",
+        "over_precision": "",
         "signature": "" if scores.empty else only(scores, "signature"),
     }
     index = [*GROUP, *KEY, "layers", "parameters", "batch"]
@@ -135,7 +154,9 @@ def speed_rows(
     names = list(dict.fromkeys(map(_name, _records(speeds[list(KEY)]))))
     rows.sort(
         key=lambda row: (
-            *(TIERS.index(row["tier"]), int(row["threads"]), _coarse(row)),
+            TIERS.index(row["tier"]),
+            int(row["threads"]),
+            _coarse(row),
             names.index(_name(row)),  # as they were timed
         )
     )
@@ -309,10 +330,14 @@ def _cells(row: Row, scenario: str) -> dict[str, str]:
     """Return the cells of a printed row by their headings."""
     precision, over = row["precision"], row["over_precision"]
     cells = {
-        **{"tier": row["tier"], "threads": row["threads"]},
+        "tier": row["tier"],
+        "threads": row["threads"],
         "precision": precision if over in ("", precision) else f"{precision} over {over}",
-        **{"system": row["system"], "target": row["target"], "decoder": row["decoder"]},
-        **{"layers": row["layers"], "parameters": millions(row["parameters"])},
+        "system": row["system"],
+        "target": row["target"],
+        "decoder": row["decoder"],
+        "layers": row["layers"],
+        "parameters": millions(row["parameters"]),
         "BLEU": _printed("{:.2f}", row["bleu"]),
     }
     for heading, (form, column) in CELLS[scenario].items():

@@ -22,9 +22,16 @@ from fastdecode.report.tables import (
 Key = tuple[str, str, str]  # target, system, decoder: what a row is about
 SCORES = {"bleu": "BLEU", "chrf": "chrF", "tokenised_bleu": "tokenised BLEU"}
 COLUMNS = [
-    *("system", "target", "decoder", "layers", "parameters", "seeds"),
+    "system",
+    "target",
+    "decoder",
+    "layers",
+    "parameters",
+    "seeds",
     *SCORES.values(),
-    *("tier", "ms per sentence", "speed-up"),
+    "tier",
+    "ms per sentence",
+    "speed-up",
 ]
 
 

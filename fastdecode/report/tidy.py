@@ -169,7 +169,9 @@ def _speed(every: Row, metric: str, value: float, unit: str) -> Row:
     return {
         **_origin(every),
         **{key: every[key] for key in ("decoder", "split", *SETTING)},
-        **{"metric": metric, "value": float(value), "unit": unit},
+        "metric": metric,
+        "value": float(value),
+        "unit": unit,
     }
 
 

@@ -54,10 +54,14 @@ def model_arguments(
         ("decoder", architecture.decoder_layers),
     ):
         options += [
-            *(f"--{side}-embed-dim", str(architecture.width)),
-            *(f"--{side}-ffn-embed-dim", str(architecture.ffn)),
-            *(f"--{side}-attention-heads", str(architecture.heads)),
-            *(f"--{side}-layers", str(layers)),
+            f"--{side}-embed-dim",
+            str(architecture.width),
+            f"--{side}-ffn-embed-dim",
+            str(architecture.ffn),
+            f"--{side}-attention-heads",
+            str(architecture.heads),
+            f"--{side}-layers",
+            str(layers),
             *([f"--{side}-normalize-before"] if architecture.prenorm else []),
         ]
     shared = "--share-all-embeddings" if joint else "--share-decoder-input-output-embed"
@@ -113,9 +117,13 @@ def validation_arguments(settings: Training, decoding: Mapping[str, Any]) -> lis
     """
     metric = "loss" if settings.select == "loss" else "bleu"
     return [
-        *("--eval-bleu", "--eval-bleu-remove-bpe", "--eval-tokenized-bleu"),
-        *("--eval-bleu-args", json.dumps(decoding)),
-        *("--best-checkpoint-metric", metric),
+        "--eval-bleu",
+        "--eval-bleu-remove-bpe",
+        "--eval-tokenized-bleu",
+        "--eval-bleu-args",
+        json.dumps(decoding),
+        "--best-checkpoint-metric",
+        metric,
         *(["--maximize-best-checkpoint-metric"] if metric == "bleu" else []),
     ]
 
@@ -129,20 +137,33 @@ def launcher(processes: int, nodes: int = 1, threads: int = 1) -> list[str]:
     if processes == 1:
         return [sys.executable, "-m", "fastdecode.programs", "train"]
     torchrun = [
-        *(sys.executable, "-m", "torch.distributed.run"),
-        *("--nproc-per-node", str(processes // nodes)),
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        str(processes // nodes),
     ]
     worker = ["-m", "fastdecode.train.worker"]
     if nodes == 1:
         return [*torchrun, "--standalone", *worker]
     job = os.environ["SLURM_JOB_ID"]
     return [
-        *("srun", "--overlap", "--kill-on-bad-exit=1"),
-        *(f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"),
+        "srun",
+        "--overlap",
+        "--kill-on-bad-exit=1",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        "--ntasks-per-node=1",
         f"--cpus-per-task={processes // nodes * threads}",
         *torchrun,
-        *("--nnodes", str(nodes), "--rdzv-id", job, "--rdzv-backend", "c10d"),
-        *("--rdzv-endpoint", f"{socket.gethostname()}:{20_000 + int(job) % 20_000}"),
+        "--nnodes",
+        str(nodes),
+        "--rdzv-id",
+        job,
+        "--rdzv-backend",
+        "c10d",
+        "--rdzv-endpoint",
+        f"{socket.gethostname()}:{20_000 + int(job) % 20_000}",
         *worker,
     ]
 
@@ -152,14 +173,26 @@ def fairseq_train(
 ) -> list[str]:
     """Return the whole command that trains on `data` and saves below `work`; see `launcher`."""
     return [
-        *(*launch, str(data)),
-        *("--user-dir", str(USER_DIR)),
-        *("--source-lang", source, "--target-lang", target),
+        *launch,
+        str(data),
+        "--user-dir",
+        str(USER_DIR),
+        "--source-lang",
+        source,
+        "--target-lang",
+        target,
         *arguments,
-        *("--save-dir", str(work)),
+        "--save-dir",
+        str(work),
         # Without this, the order of equally long sentences depends on the epoch at which the
         # process started, and a resumed training differs from an undisturbed one.
-        *("--update-epoch-batch-itr", "True"),
-        *("--log-format", "json", "--log-interval", "50", "--num-workers", "0"),
+        "--update-epoch-batch-itr",
+        "True",
+        "--log-format",
+        "json",
+        "--log-interval",
+        "50",
+        "--num-workers",
+        "0",
         "--skip-invalid-size-inputs-valid-test",
     ]

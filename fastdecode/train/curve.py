@@ -13,8 +13,17 @@ from fastdecode.files import open_to_write
 # whose sum over paths was made anew in log space; families that have none do not count them.
 COUNTED = ("infeasible", "recomputed")
 COLUMNS = [
-    *("epoch", "update", "train_loss", "train_nll_loss", "valid_loss", "valid_nll_loss"),
-    *("valid_bleu", "tokens_per_second", "seconds", "lr", *(f"train_{name}" for name in COUNTED)),
+    "epoch",
+    "update",
+    "train_loss",
+    "train_nll_loss",
+    "valid_loss",
+    "valid_nll_loss",
+    "valid_bleu",
+    "tokens_per_second",
+    "seconds",
+    "lr",
+    *(f"train_{name}" for name in COUNTED),
 ]
 RECORD = re.compile(r"\| INFO \| (train|valid|train_inner) \| (\{.*\})$")
 

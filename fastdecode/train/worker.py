@@ -23,8 +23,13 @@ def main() -> None:
     die_with_parent()
     sys.argv.insert(1, "train")
     sys.argv += [
-        *("--distributed-init-method", "env://", "--distributed-no-spawn"),
-        *("--distributed-rank", os.environ["RANK"], "--device-id", os.environ["LOCAL_RANK"]),
+        "--distributed-init-method",
+        "env://",
+        "--distributed-no-spawn",
+        "--distributed-rank",
+        os.environ["RANK"],
+        "--device-id",
+        os.environ["LOCAL_RANK"],
     ]
     programs.main()
 

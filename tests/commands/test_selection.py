@@ -29,7 +29,10 @@ def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
     assert selection.checkpoints == [raw / "transformer/seed1/checkpoint.pt"]
     assert selection.data == raw / "bin"
     assert selection.text == {
-        **{"source": "en", "target": "de", "lowercase": True, "pretokenised": False},
+        "source": "en",
+        "target": "de",
+        "lowercase": True,
+        "pretokenised": False,
         "codes": place.results / "numbers/bpe",
     }
     greedy, beam10 = (selection.decoder(name) for name in (None, "beam10"))

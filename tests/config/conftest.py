@@ -17,7 +17,10 @@ DEFINITIONS: dict[str, Any] = {
     "presets.yaml": {
         "tiny": {"width": 16, "ffn": 32, "heads": 2, "layers": "2-1"},
         "large": {
-            **{"width": 32, "ffn": 64, "heads": 4, "layers": "6-6"},
+            "width": 32,
+            "ffn": 64,
+            "heads": 4,
+            "layers": "6-6",
             "training": {
                 "dropout": 0.3,
                 "lr": 0.2,
@@ -29,11 +32,14 @@ DEFINITIONS: dict[str, Any] = {
     },
     "downloads.yaml": {"d/a.gz": {"url": "http://a/b"}},
     "corpora/talks.yaml": {
-        **{"source": "de", "target": "en"},
+        "source": "de",
+        "target": "en",
         "splits": {"train": [PIECE], "valid": [PIECE], "test": [PIECE], "extra": [PIECE]},
     },
     "datasets/talks.8k.yaml": {
-        **{"corpus": "talks", "bpe": {"merges": 8000}, "tests": ["test", "extra"]},
+        "corpus": "talks",
+        "bpe": {"merges": 8000},
+        "tests": ["test", "extra"],
         "roles": {"base": "tiny", "big": "large"},
         "training": {"lr": 0.3, "warmup_updates": 3, "average": 3, "max_epochs": 3},
         "families": {"left": {"warmup_updates": 5, "accumulate": 5}, "other": {"accumulate": 6}},

@@ -8,15 +8,25 @@ from typing import Any
 from fastdecode.config.papers import Paper
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{"min": min, "max": max, "abs": abs, "round": round, "all": all, "sum": sum}
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "round": round,
+    "all": all,
+    "sum": sum,
 }
 ARITHMETIC = {
-    **{ast.Add: operator.add, ast.Sub: operator.sub},
-    **{ast.Mult: operator.mul, ast.Div: operator.truediv},
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
 }
 ORDERS = {
-    **{ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt},
-    **{ast.GtE: operator.ge, ast.Eq: operator.eq},
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
 }
 
 

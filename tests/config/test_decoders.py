@@ -33,7 +33,7 @@ class Picky(Decoder):
 
 def test_a_decoder_may_be_picky(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        *(definitions_module, "decoder_row", lambda family: Picky if family == "left" else Decoder)
+        definitions_module, "decoder_row", lambda family: Picky if family == "left" else Decoder
     )
     only_teacher = {"systems": ["raw/teacher"]}
     config = read(folder, **only_teacher)
@@ -188,7 +188,9 @@ def drafting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(read_module, "assets", needed.get)
     systems = {"drafter": {"verifier": "student"}, "other-drafter": {"verifier": "curious"}}
     decoders = {
-        **{"alone": {}, "with-lm": {"lm": True}, "with-teacher": {"verifier": "teacher"}},
+        "alone": {},
+        "with-lm": {"lm": True},
+        "with-teacher": {"verifier": "teacher"},
         "on-left": {"verifier": "student", "other": True},
     }
     write(folder, {"systems/draft.yaml": {"systems": systems, "decoders": decoders}})

@@ -34,8 +34,13 @@ def entry(trained: Path) -> Callable[..., "Entry"]:
 
     def make(decoder: str = "greedy", **settings: Any) -> Entry:
         return Entry(
-            **{"target": "raw", "system": "tiny", "seed": 1, "decoder": decoder},
-            **{"tier": "reference", "precision": "fp32", "family": "autoregressive"},
+            target="raw",
+            system="tiny",
+            seed=1,
+            decoder=decoder,
+            tier="reference",
+            precision="fp32",
+            family="autoregressive",
             settings=settings or {"beam": 1},
             checkpoint=str(trained / "checkpoint.pt"),
         )

@@ -99,7 +99,7 @@ def test_layers_in_turn_are_those_that_run(systems: dict[str, System]) -> None:
         layers = [layer for m in models for side in (m.encoder, m.decoder) for layer in side.layers]
         decoder = system.decoder(entry.family, entry.settings, Words().target_text)
         ran: list[int] = []
-        hooks = [layer.register_forward_hook(lambda *_: ran.append(1)) for layer in layers]
+        hooks = [layer.register_forward_hook(lambda *_, ran=ran: ran.append(1)) for layer in layers]
         (line,) = PLAN.workload()[1][0]
         (translation,) = decoder([Words().source_tokens(line)])
         for hook in hooks:
@@ -138,13 +138,25 @@ def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]
     _, system, decoder = name.split("/")
     family, _, layers = system.partition("-")
     return {
-        **{"name": name, "target": "random", "system": system, "decoder": decoder},
-        **{"family": family, "layers": layers, "precision": "fp32", "median": median},
-        **{"p90": median, "passes": 6.0, "bytes_per_pass": 4e6, "floor_fraction": 0.5},
+        "name": name,
+        "target": "random",
+        "system": system,
+        "decoder": decoder,
+        "family": family,
+        "layers": layers,
+        "precision": "fp32",
+        "median": median,
+        "p90": median,
+        "passes": 6.0,
+        "bytes_per_pass": 4e6,
+        "floor_fraction": 0.5,
         "serial_layers": 14,
-        **{"disturbed": False, "over": None, "batch": batch, "stages": {}},
+        "disturbed": False,
+        "over": None,
+        "batch": batch,
+        "stages": {},
         "tier": "reference" if decoder.startswith(("fairseq", "eager")) else "optimised",
-        **{"sentences_per_second": 1000 * batch / median},
+        "sentences_per_second": 1000 * batch / median,
         **more,
     }
 
@@ -164,7 +176,11 @@ def test_ratios_stand_over_the_same_model_and_search() -> None:
     assert frame["over reference"].tolist() == ["×1.00", "×1.00", "×3.00", "–", "×2.00"]
     assert frame["over CTranslate2 fp32"].tolist() == ["–", "×0.33", "×1.00", "–", "–"]
     assert frame["over 6-6 beam 5"].tolist() == [  # tiers do not mix
-        *("×2.00", "×1.00", "×1.00", "×3.00", "×2.00")
+        "×2.00",
+        "×1.00",
+        "×1.00",
+        "×3.00",
+        "×2.00",
     ]
 
 

@@ -65,8 +65,13 @@ def run(
 ) -> list[Series]:
     decoders = {"slow": machine.decoder("slow", 10, fits), "fast": machine.decoder("fast", 1)}
     return measure(
-        *(decoders, workload, warmup, repeats),
-        *(machine.synchronise, machine.clock, machine.usage),
+        decoders,
+        workload,
+        warmup,
+        repeats,
+        machine.synchronise,
+        machine.clock,
+        machine.usage,
     )
 
 
@@ -102,14 +107,23 @@ def test_a_sweep_goes_from_small_to_large_batches() -> None:
     machine = Machine()
     series = run(machine, dict(reversed(SWEEP.items())), warmup=3, repeats=1)
     assert [(one.decoder, one.batch) for one in series] == [
-        *(("slow", 2), ("fast", 2), ("slow", 4), ("fast", 4)),
+        ("slow", 2),
+        ("fast", 2),
+        ("slow", 4),
+        ("fast", 4),
     ]
     decoded = [entry for entry in machine.log if entry.startswith("slow")]
     assert decoded == [
-        *("slow cccc ccc", "slow bb a"),  # 3 sentences to warm up are 2 batches of 2
-        *("slow cccc", "slow cccc ccc", "slow bb a"),  # a turn begins with one line
+        # 3 sentences to warm up are 2 batches of 2
+        "slow cccc ccc",
+        "slow bb a",
+        # a turn begins with one line
+        "slow cccc",
+        "slow cccc ccc",
+        "slow bb a",
         "slow cccc ccc bb a",
-        *("slow cccc", "slow cccc ccc bb a"),
+        "slow cccc",
+        "slow cccc ccc bb a",
     ]
     first, second = series[0].samples
     assert (first.line, first.sentences, first.tokens, first.passes) == (0, 2, 7, 14)
@@ -122,8 +136,12 @@ def test_what_does_not_fit_ends_the_sweep_of_its_decoder_alone() -> None:
     sweep = {**SWEEP, 3: [["a"] * 3], 5: [["a"] * 5]}
     by_name = {(one.decoder, one.batch): one for one in run(Machine(), sweep, fits=2)}
     assert list(by_name) == [
-        *(("slow", 2), ("fast", 2), ("slow", 3), ("fast", 3)),
-        *(("fast", 4), ("fast", 5)),
+        ("slow", 2),
+        ("fast", 2),
+        ("slow", 3),
+        ("fast", 3),
+        ("fast", 4),
+        ("fast", 5),
     ]
     assert by_name["slow", 3].stopped == "3 are too many"
     assert by_name["slow", 3].samples == []

@@ -28,8 +28,13 @@ def kernel(
 
 def test_the_best_kernel_counts_and_what_fewer_threads_reach_counts_too() -> None:
     kernels = [
-        *(kernel(1, 30), kernel(1, 38), kernel(2, 36), kernel(4, 50)),
-        *(kernel(1, 90, "GFLOP/s"), kernel(2, 170, "GFLOP/s"), kernel(2, 400, "GFLOP/s", "bf16")),
+        kernel(1, 30),
+        kernel(1, 38),
+        kernel(2, 36),
+        kernel(4, 50),
+        kernel(1, 90, "GFLOP/s"),
+        kernel(2, 170, "GFLOP/s"),
+        kernel(2, 400, "GFLOP/s", "bf16"),
     ]
     assert best(kernels) == {
         "bandwidth": {"1": 38, "2": 38, "4": 50},
@@ -42,8 +47,11 @@ def test_the_least_repeat_but_the_first() -> None:
     waits: list[int] = []
     runs: list[int] = []
     seconds = best_time(
-        *(lambda: runs.append(1), lambda: waits.append(len(runs))),
-        **{"calls": 2, "duration": 7.0, "clock": lambda: next(times)},
+        lambda: runs.append(1),
+        lambda: waits.append(len(runs)),
+        calls=2,
+        duration=7.0,
+        clock=lambda: next(times),
     )
     assert seconds == 1.0  # two calls in 2 s
     assert waits == [0, 2, 2, 4, 4, 6, 6, 8]  # before every reading of the clock

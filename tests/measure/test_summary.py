@@ -116,13 +116,16 @@ def test_files(tmp_path: Path) -> None:
     assert [(row["name"], row["batch"]) for row in document["rows"]] == [("a", 1), ("b", 8)]
     row = document["rows"][0]
     assert row == {
-        **{"name": "a", "batch": 1, **LABELS, **COSTS},
+        "name": "a",
+        "batch": 1,
+        **LABELS,
+        **COSTS,
         **summarise_series(one),
         **throughput(one.samples),
         # 3 MB × 6 passes at 30 GB/s are 0.6 ms
-        **{"floor_fraction": pytest.approx(0.6 / 5.5)},
+        "floor_fraction": pytest.approx(0.6 / 5.5),
         "serial_layers": 3 + 2 * 6,
-        **{"stages": {"decode": 5.0, "unaccounted": 0.5}},
+        "stages": {"decode": 5.0, "unaccounted": 0.5},
     }
     assert document["rows"][1]["stages"] == {}
     assert document["bandwidth"] == 30
@@ -170,8 +173,13 @@ def test_stages_may_come_from_other_decoders(tmp_path: Path) -> None:
         (stage,) = csv.DictReader(file)
     sample = staged.samples[1]
     assert stage == {
-        **{"decoder": "a", "batch": "1", "repeat": "0", "line": str(sample.line)},
-        **{"tokens": str(sample.tokens), "stage": "decode", "milliseconds": "24.0"},
+        "decoder": "a",
+        "batch": "1",
+        "repeat": "0",
+        "line": str(sample.line),
+        "tokens": str(sample.tokens),
+        "stage": "decode",
+        "milliseconds": "24.0",
     }
 
 

@@ -28,15 +28,19 @@ def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
     timings = time_decoders([entry("greedy"), entry("beam2", beam=2)], bench, "S1")
     assert len(loaded) == 1  # the checkpoint of both
     assert [(one.decoder, one.batch) for one in timings.measured] == [
-        *(("raw/tiny/greedy", 1), ("raw/tiny/beam2", 1)),
+        ("raw/tiny/greedy", 1),
+        ("raw/tiny/beam2", 1),
     ]
     assert len(timings.lines) == 3 and 0 not in timings.lines  # the blank one
     label = timings.labels["raw/tiny/beam2"]
     assert label["bytes_per_pass"] > 1000
     assert (label["layers_once"], label["layers_per_pass"]) == (1, 1)
     assert {key: label[key] for key in ("target", "system", "seed", "decoder", "precision")} == {
-        **{"target": "raw", "system": "tiny", "seed": 1, "decoder": "beam2"},
-        **{"precision": "fp32"},
+        "target": "raw",
+        "system": "tiny",
+        "seed": 1,
+        "decoder": "beam2",
+        "precision": "fp32",
     }
     assert timings.staged is timings.measured
     for one in timings.measured:

@@ -26,9 +26,18 @@ def value(name: str, metric: str, number: float, **more: str) -> dict[str, Any]:
     """Return a row of the tidy table about target/system/decoder."""
     target, system, decoder = name.split("/")
     row = {
-        **{"run": "made", "dataset": "toy", "target": target, "system": system, "seed": "1"},
-        **{"decoder": decoder, "split": "test", "metric": metric, "value": number},
-        **{"layers": SYSTEMS[f"{target}/{system}"][2], "parameters": "1234567", "device": DEVICE},
+        "run": "made",
+        "dataset": "toy",
+        "target": target,
+        "system": system,
+        "seed": "1",
+        "decoder": decoder,
+        "split": "test",
+        "metric": metric,
+        "value": number,
+        "layers": SYSTEMS[f"{target}/{system}"][2],
+        "parameters": "1234567",
+        "device": DEVICE,
         "commit": "c0ffee",
     }
     return dict.fromkeys(COLUMNS, "") | row | more
@@ -37,10 +46,16 @@ def value(name: str, metric: str, number: float, **more: str) -> dict[str, Any]:
 def one_sentence(ms: float) -> dict[str, float]:
     """Return what is measured of one sentence at a time."""
     return {
-        **{"latency_median": ms, "latency_mean": 1.1 * ms, "latency_p90": 2 * ms},
-        **{"latency_p99": 3 * ms, "latency_disturbed": 0.0, "latency_tokens": 12.8},
-        **{"latency_passes": 13.8, "latency_bytes_per_pass": 1.25e6},
-        **{"latency_floor_fraction": 0.125, "latency_serial_layers": 30.6},
+        "latency_median": ms,
+        "latency_mean": 1.1 * ms,
+        "latency_p90": 2 * ms,
+        "latency_p99": 3 * ms,
+        "latency_disturbed": 0.0,
+        "latency_tokens": 12.8,
+        "latency_passes": 13.8,
+        "latency_bytes_per_pass": 1.25e6,
+        "latency_floor_fraction": 0.125,
+        "latency_serial_layers": 30.6,
         **{f"latency_stage_{stage}": 1.1 * ms * share for stage, share in STAGES.items()},
     }
 
@@ -48,8 +63,10 @@ def one_sentence(ms: float) -> dict[str, float]:
 def many_sentences(ms: float, batch: int, faster: float) -> dict[str, float]:
     """Return what is measured in batches."""
     return {
-        **{"latency_median": ms * batch / faster, "latency_disturbed": 0.0},
-        **{"throughput_sentences": faster * 1e3 / ms, "throughput_tokens": faster * 12.8e3 / ms},
+        "latency_median": ms * batch / faster,
+        "latency_disturbed": 0.0,
+        "throughput_sentences": faster * 1e3 / ms,
+        "throughput_tokens": faster * 12.8e3 / ms,
     }
 
 
@@ -86,9 +103,14 @@ def samples() -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                **{"decoder": f"{model}/{decoder}", "batch": 1, "repeat": repeat, "line": line},
+                "decoder": f"{model}/{decoder}",
+                "batch": 1,
+                "repeat": repeat,
+                "line": line,
                 "milliseconds": tokens * slow * DECODERS[decoder][2] * (2 if repeat == 1 else 1),
-                **{"sentences": 1, "tokens": tokens, "passes": tokens + 1},
+                "sentences": 1,
+                "tokens": tokens,
+                "passes": tokens + 1,
             }
             for repeat in range(3)
             for model, (slow, _, _) in SYSTEMS.items()
@@ -145,6 +167,12 @@ def _texts(figure: Figure) -> list[Text]:
 def origin() -> dict[str, Any]:
     """The provenance of a statistic."""
     return {
-        **{"dataset": "toy", "target": "big", "system": "lattice", "seed": 1, "split": "valid"},
-        **{"precision": "fp32", "device": "cpu: X", "commit": "abc"},
+        "dataset": "toy",
+        "target": "big",
+        "system": "lattice",
+        "seed": 1,
+        "split": "valid",
+        "precision": "fp32",
+        "device": "cpu: X",
+        "commit": "abc",
     }

@@ -134,8 +134,15 @@ def compiled(document: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     "table",
     [
-        *(Table(FRAME, ["t."]), Table(NASTY, ["t."]), Table(FRAME.iloc[:0], ["t.", "n."])),
-        *(wide(0), wide(4), wide(12), wide(40), wide(2, rows=90), wide(20, rows=30, notes=150)),
+        Table(FRAME, ["t."]),
+        Table(NASTY, ["t."]),
+        Table(FRAME.iloc[:0], ["t.", "n."]),
+        wide(0),
+        wide(4),
+        wide(12),
+        wide(40),
+        wide(2, rows=90),
+        wide(20, rows=30, notes=150),
     ],
 )
 @pytest.mark.parametrize("options", ["", "twocolumn"])

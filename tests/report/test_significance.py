@@ -18,11 +18,21 @@ from fastdecode.report.significance import (
 from fastdecode.report.tables import to_markdown
 
 FOUND = Comparison(
-    **{"bleu": 36.8145, "low": 35.2, "high": 38.36, "difference": -1.5215},
-    **{"baseline_bleu": 38.336, "baseline_low": 36.8, "baseline_high": 39.8},
-    **{"p_randomisation": 0.0002, "p_bootstrap": 0.001, "lines": 1000, "changed": 600},
-    **{"shuffles": 10_000, "resamples": 1_000},
-    **{"signature_randomisation": "nrefs:1|ar", "signature_bootstrap": "nrefs:1|bs"},
+    bleu=36.8145,
+    low=35.2,
+    high=38.36,
+    difference=-1.5215,
+    baseline_bleu=38.336,
+    baseline_low=36.8,
+    baseline_high=39.8,
+    p_randomisation=0.0002,
+    p_bootstrap=0.001,
+    lines=1000,
+    changed=600,
+    shuffles=10_000,
+    resamples=1_000,
+    signature_randomisation="nrefs:1|ar",
+    signature_bootstrap="nrefs:1|bs",
 )
 
 
@@ -54,9 +64,16 @@ def test_the_csv_has_every_digit(tmp_path: Path) -> None:
 
 def test_cells(tmp_path: Path) -> None:
     assert cells(tmp_path) == {
-        **{"system": "base", "target": "big", "decoder": "greedy", "seed": "1"},
-        **{"BLEU": "36.81", "95% interval": "35.20–38.36", "baseline BLEU": "38.34"},
-        **{"difference": "−1.52", "p (randomisation)": "0.0002", "p (bootstrap)": "0.0010"},
+        "system": "base",
+        "target": "big",
+        "decoder": "greedy",
+        "seed": "1",
+        "BLEU": "36.81",
+        "95% interval": "35.20–38.36",
+        "baseline BLEU": "38.34",
+        "difference": "−1.52",
+        "p (randomisation)": "0.0002",
+        "p (bootstrap)": "0.0010",
         "marks": "**",
     }
 

@@ -69,10 +69,16 @@ def test_every_ratio_stays_within_its_setting(tidy: pd.DataFrame) -> None:
     for threads in ("1", "2"):
         assert rows.loc[threads, "speedup"].to_dict() == pytest.approx(
             {
-                **{("raw", "beam5"): 1, ("raw", "greedy"): 1.25},
-                **{("big", "beam5"): 2, ("big", "greedy"): 2.5},
-                **{("raw", "fast"): 1, ("big", "fast"): 2},  # over the fast one: not 2.5 and 5
-                **{("raw", "eight"): 2, ("big", "eight"): 4},  # over the fast one in fp32
+                ("raw", "beam5"): 1,
+                ("raw", "greedy"): 1.25,
+                ("big", "beam5"): 2,
+                ("big", "greedy"): 2.5,
+                # over the fast one: not 2.5 and 5
+                ("raw", "fast"): 1,
+                ("big", "fast"): 2,
+                # over the fast one in fp32
+                ("raw", "eight"): 2,
+                ("big", "eight"): 4,
             }
         )
     eight = rows.loc["1", "raw", "eight"]
@@ -99,12 +105,26 @@ def test_in_batches_the_best_size_counts(tidy: pd.DataFrame) -> None:
 def test_the_printed_table(tidy: pd.DataFrame) -> None:
     table = speed_table(rows_of(tidy))
     assert table.frame.iloc[1].to_dict() == {
-        **{"tier": "reference", "threads": "1", "precision": "fp32"},
-        **{"system": "base", "target": "raw", "decoder": "greedy"},
-        **{"layers": "3-3", "parameters": "1.23 M", "BLEU": "30.80"},
-        **{"median ms": "12.00", "mean ms": "13.20", "p90 ms": "24.00", "p99 ms": "36.00"},
-        **{"speed-up": "×1.25", "tokens": "12.8", "passes": "13.8"},
-        **{"layers in turn": "31", "MB a pass": "1.25", "floor": "12.5%", "peak MB": "300"},
+        "tier": "reference",
+        "threads": "1",
+        "precision": "fp32",
+        "system": "base",
+        "target": "raw",
+        "decoder": "greedy",
+        "layers": "3-3",
+        "parameters": "1.23 M",
+        "BLEU": "30.80",
+        "median ms": "12.00",
+        "mean ms": "13.20",
+        "p90 ms": "24.00",
+        "p99 ms": "36.00",
+        "speed-up": "×1.25",
+        "tokens": "12.8",
+        "passes": "13.8",
+        "layers in turn": "31",
+        "MB a pass": "1.25",
+        "floor": "12.5%",
+        "peak MB": "300",
     }
     assert picked(table.frame, threads="2")["peak MB"].unique().tolist() == ["–"]
     eight = picked(table.frame, decoder="eight")
@@ -142,7 +162,12 @@ def test_the_printed_table_in_batches(tidy: pd.DataFrame) -> None:
     table = speed_table(rows_of(tidy, "Smax"))
     printed = table.frame.iloc[1].to_dict()
     assert list(printed)[-6:] == [
-        *("batch", "sentences/s", "tokens/s", "speed-up", "ms a batch", "peak MB")
+        "batch",
+        "sentences/s",
+        "tokens/s",
+        "speed-up",
+        "ms a batch",
+        "peak MB",
     ]
     assert list(printed.values())[-6:] == ["8", "250.0", "3200", "×1.25", "32.00", "420"]
     assert "Ratios are of sentences a second" in table.caption

@@ -14,8 +14,12 @@ QUICK: Key = ("raw", "base", "quick")  # the optimised tier
 EIGHT: Key = ("raw", "base", "eight")  # and with eight bits
 OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/quick"}
 SPEED = {
-    **{"tier": "reference", "scenario": "S1", "device": "cpu: X"},
-    **{"threads": "1", "precision": "fp32", "batch": "1"},
+    "tier": "reference",
+    "scenario": "S1",
+    "device": "cpu: X",
+    "threads": "1",
+    "precision": "fp32",
+    "batch": "1",
 }
 OPTIMISED = SPEED | {"tier": "optimised"}
 
@@ -23,9 +27,18 @@ OPTIMISED = SPEED | {"tier": "optimised"}
 def value(key: Key, metric: str, number: float, seed: int = 1, **more: str) -> dict[str, Any]:
     target, system, decoder = key
     row = {
-        **{"run": "demo", "dataset": "toy", "target": target, "system": system, "seed": str(seed)},
-        **{"decoder": decoder, "split": "test", "metric": metric, "value": number},
-        **{"family": "any", "layers": "3-3", "parameters": "1234567"},
+        "run": "demo",
+        "dataset": "toy",
+        "target": target,
+        "system": system,
+        "seed": str(seed),
+        "decoder": decoder,
+        "split": "test",
+        "metric": metric,
+        "value": number,
+        "family": "any",
+        "layers": "3-3",
+        "parameters": "1234567",
     }
     if metric.startswith("latency"):
         row |= SPEED
@@ -63,10 +76,18 @@ def cells(shown: Table, system: str, decoder: str = "") -> dict[str, str]:
 
 def test_cells() -> None:
     assert cells(table(), "base") == {
-        **{"system": "base", "target": "raw", "decoder": "beam5"},
-        **{"layers": "3-3", "parameters": "1.23 M", "seeds": "1"},
-        **{"BLEU": "30.01", "chrF": "50.00", "tokenised BLEU": "31.00"},
-        **{"tier": "reference", "ms per sentence": "80.00", "speed-up": "×1.00"},
+        "system": "base",
+        "target": "raw",
+        "decoder": "beam5",
+        "layers": "3-3",
+        "parameters": "1.23 M",
+        "seeds": "1",
+        "BLEU": "30.01",
+        "chrF": "50.00",
+        "tokenised BLEU": "31.00",
+        "tier": "reference",
+        "ms per sentence": "80.00",
+        "speed-up": "×1.00",
     }
 
 

@@ -14,11 +14,20 @@ from fastdecode.report.tidy import COLUMNS, MODEL, gather, read_tidy
 ORIGIN = {"dataset": "toy", "target": "raw", "system": "base", "seed": 1, "device": "cpu: X"}
 SPEED = {"tier": "reference", "scenario": "S1", "threads": 1}
 SUMMARY = {
-    **{"batch": 1, "precision": "fp32"},
-    **{"mean": 5.5, "median": 5.25, "p90": 7.0, "p99": 9.0, "sd": 0.1 + 0.2, "n": 150},
-    **{"tokens": 12.5, "passes": 13.0, "disturbed": False},
-    **{"bytes_per_pass": 1_000_000, "floor_fraction": 0.25},
-    **{"stages": {"decode": 5.0, "unaccounted": 0.5}},
+    "batch": 1,
+    "precision": "fp32",
+    "mean": 5.5,
+    "median": 5.25,
+    "p90": 7.0,
+    "p99": 9.0,
+    "sd": 0.1 + 0.2,
+    "n": 150,
+    "tokens": 12.5,
+    "passes": 13.0,
+    "disturbed": False,
+    "bytes_per_pass": 1_000_000,
+    "floor_fraction": 0.25,
+    "stages": {"decode": 5.0, "unaccounted": 0.5},
 }
 
 
@@ -28,8 +37,11 @@ def training(path: Path, **origin: Any) -> Path:
         path,
         {
             "provenance": {**ORIGIN, **more, **origin},
-            **{"layers": "3-3", "parameters": 1_234_567},
-            **{"updates": 2000, "epochs": 10, "seconds": 61.5},
+            "layers": "3-3",
+            "parameters": 1_234_567,
+            "updates": 2000,
+            "epochs": 10,
+            "seconds": 61.5,
         },
     )
     return path
@@ -91,12 +103,27 @@ def test_one_value_a_row(tmp_path: Path) -> None:
 
     bleu = tidy[tidy["metric"] == "bleu"].iloc[0].to_dict()
     assert bleu == {
-        **{"run": "demo", "dataset": "toy", "target": "raw", "system": "base", "seed": "1"},
-        **{"family": "autoregressive", "layers": "3-3", "parameters": "1234567"},
-        **{"decoder": "beam5", "split": "test", "metric": "bleu", "value": 33.3333333333333357},
-        **{"unit": "BLEU", "signature": "nrefs:1|case:mixed", "device": "cpu: X"},
-        **{"tier": "", "scenario": "", "threads": "", "precision": "", "commit": "c0ffee"},
-        **{"batch": ""},
+        "run": "demo",
+        "dataset": "toy",
+        "target": "raw",
+        "system": "base",
+        "seed": "1",
+        "family": "autoregressive",
+        "layers": "3-3",
+        "parameters": "1234567",
+        "decoder": "beam5",
+        "split": "test",
+        "metric": "bleu",
+        "value": 33.3333333333333357,
+        "unit": "BLEU",
+        "signature": "nrefs:1|case:mixed",
+        "device": "cpu: X",
+        "tier": "",
+        "scenario": "",
+        "threads": "",
+        "precision": "",
+        "commit": "c0ffee",
+        "batch": "",
     }
     greedy = tidy[(tidy["metric"] == "latency_p99") & (tidy["decoder"] == "greedy")].iloc[0]
     assert (greedy["value"], greedy["unit"], greedy["tier"]) == (9.0, "ms/batch", "reference")
@@ -126,8 +153,11 @@ def speeds(tidy: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:
 
 def test_speeds_of_every_batch_size_with_stages_and_throughput(tmp_path: Path) -> None:
     tidy = gather(
-        *("demo", [training(tmp_path / "train.json")], []),
-        *([latency(tmp_path / "latency.json"), sweep(tmp_path / "sweep.json")], []),
+        "demo",
+        [training(tmp_path / "train.json")],
+        [],
+        [latency(tmp_path / "latency.json"), sweep(tmp_path / "sweep.json")],
+        [],
     )
     everywhere = [("S1", "1"), ("Smax", "8"), ("Smax", "32")]
     assert speeds(tidy, "latency_median") == dict.fromkeys(everywhere, 5.25)
@@ -192,7 +222,8 @@ def test_a_measurement_needs_its_training(tmp_path: Path) -> None:
             "demo",
             [training(tmp_path / "train.json")],
             [quality(tmp_path / "quality.json", seed=2)],
-            *([], []),
+            [],
+            [],
         )
 
 

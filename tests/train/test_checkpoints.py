@@ -245,8 +245,12 @@ def test_what_is_kept_and_remembered(put: Put, tmp_path: Path) -> None:
     assert [step["num_updates"] for step in kept["optimizer_history"]] == [10]
     assert kept["extra_state"].keys() == {"train_iterator"}
     statistics = {
-        **{"valid": 2.5, "seconds": 15.0, "train_loss": 30.0, "tokens_per_second": 50.0},
-        **{"lr": 0.25, "train_infeasible": 3.0},
+        "valid": 2.5,
+        "seconds": 15.0,
+        "train_loss": 30.0,
+        "tokens_per_second": 50.0,
+        "lr": 0.25,
+        "train_infeasible": 3.0,
     }
     assert read_seen(tmp_path) == candidates.seen == {10: statistics}
     assert read_json(tmp_path / "seen.json") == {"10": statistics}

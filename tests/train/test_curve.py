@@ -20,9 +20,14 @@ def valid(epoch: int, update: int, loss: float) -> str:
 def seen(*updates: int) -> dict[int, dict[str, float]]:
     return {
         update: {
-            **{"valid": 2.5, "seconds": update / 10, "train_loss": update / 100, "lr": 1e-3},
-            **{"train_nll_loss": update / 200, "tokens_per_second": 50.0},
-            **{"train_infeasible": 2.0, "train_recomputed": 1.0},
+            "valid": 2.5,
+            "seconds": update / 10,
+            "train_loss": update / 100,
+            "lr": 1e-3,
+            "train_nll_loss": update / 200,
+            "tokens_per_second": 50.0,
+            "train_infeasible": 2.0,
+            "train_recomputed": 1.0,
         }
         for update in updates
     }
@@ -53,12 +58,23 @@ def test_a_row_a_validation(tmp_path: Path) -> None:
     )
     rows = curve(log, seen(8, 10, 20))
     assert [(row["epoch"], row["update"], row["valid_loss"]) for row in rows] == [
-        *((1, 8, 5), (1, 10, 4), (2, 20, 3))
+        (1, 8, 5),
+        (1, 10, 4),
+        (2, 20, 3),
     ]
     assert rows[0] == {
-        **{"epoch": 1, "update": 8, "train_loss": 0.08, "train_nll_loss": 0.04, "valid_loss": 5},
-        **{"valid_nll_loss": 4, "valid_bleu": 2.5, "tokens_per_second": 50, "seconds": 0.8},
-        **{"lr": 1e-3, "train_infeasible": 2, "train_recomputed": 1},
+        "epoch": 1,
+        "update": 8,
+        "train_loss": 0.08,
+        "train_nll_loss": 0.04,
+        "valid_loss": 5,
+        "valid_nll_loss": 4,
+        "valid_bleu": 2.5,
+        "tokens_per_second": 50,
+        "seconds": 0.8,
+        "lr": 1e-3,
+        "train_infeasible": 2,
+        "train_recomputed": 1,
     }
     assert list(rows[0]) == COLUMNS
 
@@ -98,6 +114,9 @@ def test_a_curve_is_written_with_blanks_for_what_was_not_measured(tmp_path: Path
         (row,) = csv.DictReader(file)
     assert list(row) == COLUMNS
     assert (row["epoch"], row["lr"], row["train_loss"], row["train_nll_loss"]) == (
-        *("1", "0.001", "0.1", ""),
+        "1",
+        "0.001",
+        "0.1",
+        "",
     )
     assert b"\r" not in (tmp_path / "curve.csv").read_bytes()

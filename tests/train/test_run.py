@@ -33,11 +33,19 @@ def test_what_a_training_leaves(trained: Path, tiny_job: MakeJob) -> None:
     job = tiny_job()
     work = work_folder(job, trained)
     assert {file.name for file in trained.iterdir()} == {
-        *("checkpoint.pt", "curve.csv", "train.json", work.name)
+        "checkpoint.pt",
+        "curve.csv",
+        "train.json",
+        work.name,
     }
     assert {file.name for file in work.iterdir()} == {
-        *("averaged.pt", "commits.json", "data.sha256", "lock", "provenance.json"),
-        *("seen.json", "train.log"),
+        "averaged.pt",
+        "commits.json",
+        "data.sha256",
+        "lock",
+        "provenance.json",
+        "seen.json",
+        "train.log",
     }
     rows = curve_but_for_times(trained)
     assert [int(row["update"]) for row in rows] == [8, 15, 16, 24, 30, 32, 40, 45, 48, 50]

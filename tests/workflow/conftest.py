@@ -26,8 +26,12 @@ RUN = {
     "papers": [],
     "definitions": "own",
     "latency": {
-        **{"threads": [1], "lines": 3, "batches": [2, 4, 50], "batch_lines": 8},
-        **{"warmup": 1, "repeats": 2},
+        "threads": [1],
+        "lines": 3,
+        "batches": [2, 4, 50],
+        "batch_lines": 8,
+        "warmup": 1,
+        "repeats": 2,
     },
 }
 TRAINING = {"max_epochs": 3, "batch_tokens": 256, "lr": 3e-3, "warmup_updates": 10, "average": 2}
@@ -94,9 +98,19 @@ class Workplace:
     def command(self, *targets: str) -> list[str]:
         """Return the call of snakemake for this folder."""
         return [
-            *(sys.executable, "-m", "snakemake", "-s", str(self.root / "Snakefile")),
-            *("--directory", str(self.folder), "--cores", "2"),
-            *("--configfile", str(self.folder / "run.yaml"), "--", *targets),
+            sys.executable,
+            "-m",
+            "snakemake",
+            "-s",
+            str(self.root / "Snakefile"),
+            "--directory",
+            str(self.folder),
+            "--cores",
+            "2",
+            "--configfile",
+            str(self.folder / "run.yaml"),
+            "--",
+            *targets,
         ]
 
     def snakemake(self, *targets: str, **more: Any) -> subprocess.CompletedProcess[str]:

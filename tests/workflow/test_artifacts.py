@@ -14,13 +14,20 @@ from tests.workflow.conftest import Workplace, write
 
 TEACHER, STUDENT = "raw/transformer-big", "distilled/transformer"
 PAPER: dict[str, Any] = {
-    **{"title": "Of Two Systems", "authors": ["A. Nobody"], "year": 2000},
+    "title": "Of Two Systems",
+    "authors": ["A. Nobody"],
+    "year": 2000,
     "artifacts": {
         "table1": {
-            **{"title": "quality and speed", "kind": "table", "function": "artifacts.rows"},
-            **{"labels": {"model": "model"}, "published": {"bleu": "BLEU"}},
+            "title": "quality and speed",
+            "kind": "table",
+            "function": "artifacts.rows",
+            "labels": {"model": "model"},
+            "published": {"bleu": "BLEU"},
             "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"},
-            **{"split": "valid", "over": "slow", "against": ["slow"]},
+            "split": "valid",
+            "over": "slow",
+            "against": ["slow"],
             "rows": {
                 "slow": {"model": "teacher", "bleu": 27.5, "ours": f"{TEACHER}/beam5"},
                 "quick": {"model": "student", "bleu": 26.0, "ours": f"{STUDENT}/greedy"},
@@ -28,8 +35,11 @@ PAPER: dict[str, Any] = {
             },
         },
         "figure1": {
-            **{"title": "quality by beam", "kind": "figure", "function": "artifacts.curves"},
-            **{"axes": {"x": "beam", "y": "BLEU"}, "labels": {"series": "curve", "x": "beam"}},
+            "title": "quality by beam",
+            "kind": "figure",
+            "function": "artifacts.curves",
+            "axes": {"x": "beam", "y": "BLEU"},
+            "labels": {"series": "curve", "x": "beam"},
             "measured": {"y": "bleu"},
             "rows": {
                 "one": {"series": "teacher", "x": 1, "ours": f"{TEACHER}/greedy"},
@@ -37,8 +47,11 @@ PAPER: dict[str, Any] = {
             },
         },
         "figure2": {
-            **{"title": "quality by length", "kind": "figure", "function": "dag.lengths"},
-            **{"axes": {"x": "words", "y": "BLEU"}, "labels": {"series": "curve"}},
+            "title": "quality by length",
+            "kind": "figure",
+            "function": "dag.lengths",
+            "axes": {"x": "words", "y": "BLEU"},
+            "labels": {"series": "curve"},
             "measured": {"y": "bleu_by_length"},
             "rows": {
                 "slow": {"series": "teacher", "ours": f"{TEACHER}/beam5"},
@@ -48,15 +61,18 @@ PAPER: dict[str, Any] = {
     },
     "claims": {
         "short": {
-            **{"statement": "of few words the teacher is better", "artifacts": ["figure2"]},
+            "statement": "of few words the teacher is better",
+            "artifacts": ["figure2"],
             "check": [{"value": {"minus": ["teacher@1", "teacher@1"]}, "above": 1}],
         },
         "quick": {
-            **{"statement": "the student is quick", "artifacts": ["table1"]},
+            "statement": "the student is quick",
+            "artifacts": ["table1"],
             "check": [{"value": "quick.speedup", "above": 0.01}],
         },
         "good": {
-            **{"statement": "the teacher is better", "artifacts": ["table1", "figure1"]},
+            "statement": "the teacher is better",
+            "artifacts": ["table1", "figure1"],
             "check": [{"value": {"minus": ["slow.bleu", "slow.bleu"]}, "above": 1}],
         },
     },

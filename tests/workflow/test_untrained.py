@@ -10,12 +10,19 @@ from fastdecode.report.artifacts.cells import CELLS
 from tests.workflow.conftest import Workplace, write
 
 PAPER: dict[str, Any] = {
-    **{"title": "Of Sizes", "authors": ["A. Nobody"], "year": 2000},
+    "title": "Of Sizes",
+    "authors": ["A. Nobody"],
+    "year": 2000,
     "artifacts": {
         "table1": {
-            **{"title": "speed by size", "kind": "table", "function": "bidirectional.vocabulary"},
-            **{"labels": {"vocabulary": "vocabulary"}, "published": {"ratio": "ratio"}},
-            **{"tiers": ["reference"], "batch": 4, "subwords": True},
+            "title": "speed by size",
+            "kind": "table",
+            "function": "bidirectional.vocabulary",
+            "labels": {"vocabulary": "vocabulary"},
+            "published": {"ratio": "ratio"},
+            "tiers": ["reference"],
+            "batch": 4,
+            "subwords": True,
             "systems": {
                 "single_l2r": ["raw/transformer/greedy", "untrained/transformer/greedy"],
                 "double_bidir": "untrained/bidirectional/pairs-greedy",

@@ -20,7 +20,9 @@ def names_of(folder):
     """Return what names a model's result, for its provenance, from its folder."""
     dataset, target, system, seed = folder.split("/")
     return {
-        **{"dataset": dataset, "target": target, "system": system},
+        "dataset": dataset,
+        "target": target,
+        "system": system,
         "seed": int(seed.removeprefix("seed")),
     }
 

@@ -80,8 +80,11 @@ rule build_untrained:
         options=lambda w: CONFIG.systems[w.system].options(),
         training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         provenance=lambda w: {
-            **{"dataset": w.dataset, "target": UNTRAINED, "system": w.system},
-            **{"seed": int(w.seed), "device": "cpu"},
+            "dataset": w.dataset,
+            "target": UNTRAINED,
+            "system": w.system,
+            "seed": int(w.seed),
+            "device": "cpu",
         },
     message:
         "Drawing random weights of {wildcards.system} for {wildcards.dataset}"

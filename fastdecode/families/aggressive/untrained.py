@@ -62,7 +62,11 @@ def build(plan: "Untrained") -> System:
     """Return a drafter beside a verifier of the same size."""
     drafter = plan.system(DrafterModel, seed=2, block=K, encoder_start="random")
     return PrescribedSystem(
-        *(drafter.models, drafter.source, drafter.target, plan.device, plan.precision),
+        drafter.models,
+        drafter.source,
+        drafter.target,
+        plan.device,
+        plan.precision,
         companions={"verifier": plan.system()},
     )
 

@@ -47,7 +47,11 @@ class OptimisedDecoder:
         self._lengths = system.lengths
         words = system.target
         self._rules = Rules(
-            *(row.beam, row.lenpen, row.min_len, words.eos(), words.pad()),
+            row.beam,
+            row.lenpen,
+            row.min_len,
+            words.eos(),
+            words.pad(),
             exact=system.lengths is not None,
         )
         self._device = next(model.parameters()).device

@@ -46,7 +46,12 @@ class FoldedDecoder:
         words = system.target
         self._lengths = system.lengths
         self._rules = Rules(
-            *(self._fold.size, row.beam, row.lenpen, row.min_len, words.eos(), words.pad()),
+            self._fold.size,
+            row.beam,
+            row.lenpen,
+            row.min_len,
+            words.eos(),
+            words.pad(),
             exact=system.lengths is not None,
         )
         # The reference tier searches as fairseq's generator does, which has no shorter way for one

@@ -52,7 +52,8 @@ def graphs(system: "System", split: Split) -> dict[str, Any]:
         )
         sentences.append(
             {
-                **{"line": number, "source": split.sources[number]},
+                "line": number,
+                "source": split.sources[number],
                 "reference": split.references["real"][number],
                 **_vertices(system, graph),
                 "lookahead": lookahead_path(graph),
@@ -101,7 +102,8 @@ def assignment(system: "System", split: Split) -> dict[str, Any]:
         "7), added up; paths: the most probable ones, with their share of all paths' probability; "
         f"glance: τ = {RATIO}, the most probable path, whether its vertex has the token for its "
         "likeliest, whether it is shown, P(token) there before and after",
-        **{"line": number, "source": split.sources[number]},
+        "line": number,
+        "source": split.sources[number],
         "target": [system.target[token] for token in targets[0].tolist()],
         "size": int(found.sizes),
         "loss": -total,
@@ -245,7 +247,10 @@ def _beam(system: "System", graph: Graph) -> list[dict[str, Any]]:
             "beams": [
                 {
                     "tokens": [names[token] for token in beam],
-                    **{"here": here, "all": reached, "score": score, "kept": beam in step.kept},
+                    "here": here,
+                    "all": reached,
+                    "score": score,
+                    "kept": beam in step.kept,
                 }
                 for beam, here, reached, score in step.beams
             ],

@@ -108,7 +108,8 @@ class Gates:
             logit = self._alike[candidates[part]] + torch.baddbmm(level[part], x, turn[part])
             share = logit.sigmoid()  # (t, K, H)
             found = F.embedding_bag(
-                *(rows[part].flatten(0, 1), table),
+                rows[part].flatten(0, 1),
+                table,
                 per_sample_weights=share.flatten(0, 1),
                 mode="sum",
             )

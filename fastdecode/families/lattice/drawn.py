@@ -33,7 +33,8 @@ def lattices(system: "System", split: Split) -> dict[str, Any]:
         lattice = decoding(split.sources[number])
         sentences.append(
             {
-                **{"line": number, "source": split.sources[number]},
+                "line": number,
+                "source": split.sources[number],
                 "reference": split.references["real"][number],
                 **_drawn(lattice, system),
             }

@@ -37,7 +37,8 @@ def slots(system: "System", split: Split) -> dict[str, Any]:
         chances, best = logits[0, 1:-1].float().softmax(-1).topk(CANDIDATES)  # (T, K)
         sentences.append(
             {
-                **{"line": number, "source": split.sources[number]},
+                "line": number,
+                "source": split.sources[number],
                 "reference": split.references["real"][number],
                 "written": translation.tokens,
                 "slots": [

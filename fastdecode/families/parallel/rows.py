@@ -14,8 +14,11 @@ Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
 SEARCHES: dict[str, Search] = {
-    **{"nat": "argmax", "glat": "argmax", "cmlm": "mask-predict"},
-    **{"ctc": "ctc", "ctc-glat": "ctc"},
+    "nat": "argmax",
+    "glat": "argmax",
+    "cmlm": "mask-predict",
+    "ctc": "ctc",
+    "ctc-glat": "ctc",
 }
 
 

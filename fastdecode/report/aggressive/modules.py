@@ -52,7 +52,9 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
     for column, name in artifact.measured.items():
         yield {
             **{key: one[key] for key in (*SPEED, "commit")},
-            **{"column": column, "seeds": one["seed"], "n": 1},
+            "column": column,
+            "seeds": one["seed"],
+            "n": 1,
             "value": time / sum(times.values()) if METRICS[name].share else time,
             "part": JOINT.join(own),
             "marks": disturbance(alike),

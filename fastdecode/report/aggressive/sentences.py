@@ -49,9 +49,12 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
                 continue
             table = speedups(samples, over)
             same = {
-                **{"dataset": dataset, "panel": tier, "source": "ours"},
-                **{"series": evidence.artifact.rows[row]["series"]},
-                **{"what": entry, "split": part.timed},
+                "dataset": dataset,
+                "panel": tier,
+                "source": "ours",
+                "series": evidence.artifact.rows[row]["series"],
+                "what": entry,
+                "split": part.timed,
                 **clocked(evidence.tidy, dataset, part.timed, entry),
             }
             for found in table[table["decoder"] == entry].to_dict("records"):
@@ -82,7 +85,8 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 bins = _bins(ours.loc[ours["dataset"] == dataset, "x"])
                 share = np.full(len(here), 100 / len(here))
                 panel.hist(
-                    *(here["x"], bins),
+                    here["x"],
+                    bins,
                     weights=share,
                     color=COLOURS[2],
                     edgecolor="white",

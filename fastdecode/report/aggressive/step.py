@@ -149,7 +149,9 @@ def _draw(panel: Axes, here: pd.DataFrame, ranks: int) -> None:
         row = 0 if point["panel"] != VERIFIER else int(point["n"])
         dropped = point["series"] == tokens.DROPPED
         panel.text(
-            *(centres[point["x"]], row, point["label"]),
+            centres[point["x"]],
+            row,
+            point["label"],
             ha="center",
             va="center",
             size="small",

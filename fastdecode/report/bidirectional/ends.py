@@ -48,7 +48,9 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
                 continue
             found[name] = {
                 **over_seeds(rows, (100 * rows["value"]).tolist()),
-                **{"split": part.split, "what": entry, "part": metric},
+                "split": part.split,
+                "what": entry,
+                "part": metric,
             }
             yield {"column": f"p{order}_{name}", **found[name]}
         if len(found) == 2:

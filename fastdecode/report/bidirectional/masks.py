@@ -21,7 +21,10 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """
     lines = [
         {
-            **{**origin(document), "panel": TITLES[size], "x": column, "y": row},
+            **origin(document),
+            "panel": TITLES[size],
+            "x": column,
+            "y": row,
             "label": "seen" if seen else "hidden",
         }
         for document in evidence.statistics[:1]

@@ -53,14 +53,23 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for token in written.to_dict("records"):
                 x = centres[token["x"]]
                 panel.text(
-                    *(x, token["y"], token["label"]),
-                    **{"ha": "center", "va": "center", "size": "small"},
+                    x,
+                    token["y"],
+                    token["label"],
+                    ha="center",
+                    va="center",
+                    size="small",
                     bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": COLOURS[1]},
                 )
                 for later in range(int(token["y"]) + 1, int(written["y"].max()) + 1):
                     panel.text(
-                        *(x, later, token["label"]),
-                        **{"ha": "center", "va": "center", "size": "small", "color": "0.6"},
+                        x,
+                        later,
+                        token["label"],
+                        ha="center",
+                        va="center",
+                        size="small",
+                        color="0.6",
                     )
             panel.set_xlim(0, width)
             panel.set_ylim(written["y"].max() + 0.6, 0.4)

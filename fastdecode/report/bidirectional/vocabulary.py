@@ -79,9 +79,12 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
             ratio = double["value"] / single["value"]
             marks = of_both(single["marks"], double["marks"])
             yield {
-                **{**double, "marks": marks, "over": single["what"]},
+                **double,
+                "marks": marks,
+                "over": single["what"],
                 "commit": commits_of([double["commit"], single["commit"]]),
-                **{"column": f"{column}_{RATIO}", "over_batch": single["batch"]},
+                "column": f"{column}_{RATIO}",
+                "over_batch": single["batch"],
                 "value": ratio if RATIOS[column].inverse else 1 / ratio,
             }
 

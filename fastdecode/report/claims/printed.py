@@ -14,9 +14,25 @@ from fastdecode.report.tables import Table
 
 NUMBERS = ("value", "low", "high", "above", "below")
 COLUMNS = [
-    *("claim", "statement", "reading", "dataset", "tier", "verdict", "why"),  # of the claim
-    *("condition", *NUMBERS, "finding", "finding_why", "cells"),  # of one condition
-    *("what", "marks", "device", "commit"),  # of its cells
+    # of the claim
+    "claim",
+    "statement",
+    "reading",
+    "dataset",
+    "tier",
+    "verdict",
+    "why",
+    # of one condition
+    "condition",
+    *NUMBERS,
+    "finding",
+    "finding_why",
+    "cells",
+    # of its cells
+    "what",
+    "marks",
+    "device",
+    "commit",
     "artifact",  # that the condition is judged by, where each is by itself
 ]
 LATER = ("artifact",)  # columns that older files lack
@@ -47,7 +63,9 @@ def verdicts(claims: Mapping[str, Claim], judgements: Sequence[Judgement]) -> pd
 
 def _line(finding: Finding) -> dict[str, Any]:
     return {
-        **{"condition": finding.text, "finding": finding.verdict, "finding_why": finding.why},
+        "condition": finding.text,
+        "finding": finding.verdict,
+        "finding_why": finding.why,
         "artifact": finding.artifact,
         **{name: getattr(finding, name) for name in NUMBERS},
         "cells": "; ".join(f"{cell.name} {cell.value:.6g}" for cell in finding.cells),

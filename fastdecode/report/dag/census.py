@@ -119,7 +119,9 @@ def _cells(axis: Axes, points: pd.DataFrame, artifact: Artifact) -> None:
 def _bars(axis: Axes, ours: pd.DataFrame, published: pd.DataFrame) -> None:
     axis.bar(ours["x"], ours["y"], color=COLOURS[2], width=0.7, label="ours")
     axis.plot(
-        *(published["x"], published["y"], "D"),
+        published["x"],
+        published["y"],
+        "D",
         markerfacecolor="white",
         markeredgecolor="black",
         markersize=6,

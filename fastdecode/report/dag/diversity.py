@@ -31,10 +31,14 @@ def points(evidence: Evidence) -> pd.DataFrame:
         measured, origins = zip(*found, strict=True)
         lines.append(
             {
-                **{"dataset": dataset, "series": what, "source": "ours", **of_seeds(origins)},
+                "dataset": dataset,
+                "series": what,
+                "source": "ours",
+                **of_seeds(origins),
                 "x": fmean(point["pairwise"]["value"] for point in measured),
                 "y": fmean(point["multi_reference"]["value"] for point in measured),
-                **{"label": f"{temperature:g}", "n": len(found)},
+                "label": f"{temperature:g}",
+                "n": len(found),
             }
         )
     return POINTS.frame(lines)

@@ -51,7 +51,10 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
             if missing:
                 both = origins[row, column], origins[over, column]
                 yield {
-                    **{"row": row, "column": gap, "source": "ours", "dataset": " ".join(missing)},
+                    "row": row,
+                    "column": gap,
+                    "source": "ours",
+                    "dataset": " ".join(missing),
                     **origins[row, column],
                     "value": fmean(missing.values()),
                     "over": over,

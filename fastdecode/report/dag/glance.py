@@ -61,16 +61,25 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for row, seen in ((0, set()), (2, set(shown["x"]))):
                 blank = [vertex for vertex in range(1, size + 1) if vertex not in seen]
                 above.plot(
-                    *(blank, [row] * len(blank), "s"),
-                    **{"markersize": 4, "markeredgecolor": "0.5", "markerfacecolor": "white"},
+                    blank,
+                    [row] * len(blank),
+                    "s",
+                    markersize=4,
+                    markeredgecolor="0.5",
+                    markerfacecolor="white",
                 )
             tokens = [*zip(of[ASSIGNED]["x"], of[ASSIGNED]["label"], strict=True)]
             for row, (vertex, token) in [(1, one) for one in tokens] + [
                 (2, one) for one in zip(shown["x"], shown["label"], strict=True)
             ]:
                 above.text(
-                    *(vertex, row, token),
-                    **{"rotation": 90, "ha": "center", "va": "center", "size": 7.5},
+                    vertex,
+                    row,
+                    token,
+                    rotation=90,
+                    ha="center",
+                    va="center",
+                    size=7.5,
                     bbox={"boxstyle": "round,pad=0.15", "facecolor": COLOURS[4 + row // 2]}
                     | {"edgecolor": "none", "alpha": 0.45},
                 )
@@ -84,9 +93,14 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 BARS.items(), (-0.2, 0.2), ("0.6", COLOURS[2]), HATCHES, strict=False
             ):
                 below.bar(
-                    *(of[series]["x"] + shift, of[series]["y"]),
-                    **{"width": 0.4, "color": colour, "hatch": hatch, "edgecolor": "white"},
-                    **{"linewidth": 0, "label": label},
+                    of[series]["x"] + shift,
+                    of[series]["y"],
+                    width=0.4,
+                    color=colour,
+                    hatch=hatch,
+                    edgecolor="white",
+                    linewidth=0,
+                    label=label,
                 )
             below.set(xlim=(0, size + 1), ylim=(0, 1.02), xlabel=artifact.axes["x"])
             below.set_ylabel(artifact.axes["y"])

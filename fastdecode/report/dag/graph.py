@@ -157,7 +157,9 @@ def _graph(axis: Axes, points: pd.DataFrame, rows: int, wide: bool) -> None:
         )
         if chance < 0.995:
             axis.text(
-                *(begin + reach, (start + end) / 2, _short(chance)),
+                begin + reach,
+                (start + end) / 2,
+                _short(chance),
                 size=7,
                 va="center",
                 ha="center",

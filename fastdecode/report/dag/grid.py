@@ -65,7 +65,9 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             shares = shares.div(shares.sum(axis=1), axis=0)
             image = axis.imshow(
                 shares.where(shares > 0),
-                **{"cmap": "Greys", "norm": LogNorm(LEAST, 2), "aspect": "auto"},
+                cmap="Greys",
+                norm=LogNorm(LEAST, 2),
+                aspect="auto",
                 extent=(0.5, size + 0.5, len(tokens) + 0.5, 0.5),
             )
             for (n, path), colour, line in zip(
@@ -73,8 +75,12 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             ):
                 label = f"path A{n}, {float(path['label'].iloc[0]):.1%} of P(Y | X)"
                 (named[f"{dataset}: {label}" if len(panels) > 1 else label],) = axis.plot(
-                    *(path["x"], path["y"]),
-                    **{"linestyle": line, "marker": "o", "color": colour, "markersize": 4},
+                    path["x"],
+                    path["y"],
+                    linestyle=line,
+                    marker="o",
+                    color=colour,
+                    markersize=4,
                 )
             axis.set_yticks(list(tokens), [row["label"].iloc[0] for row in tokens.values()])
             loss = here.loc[here["series"] == LOSS, "y"].iloc[0]

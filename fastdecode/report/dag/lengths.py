@@ -32,10 +32,15 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 mean = over_seeds(found, found["value"].tolist())
                 lines.append(
                     {
-                        **{"dataset": dataset, "series": cells["series"], "source": "ours"},
-                        **{"x": place, "y": mean.pop("value"), **mean},
+                        "dataset": dataset,
+                        "series": cells["series"],
+                        "source": "ours",
+                        "x": place,
+                        "y": mean.pop("value"),
+                        **mean,
                         "label": f"{name}\n{counts['value'].iloc[0]:.0f}",
-                        **{"split": part.split, "what": entry},
+                        "split": part.split,
+                        "what": entry,
                     }
                 )
     return POINTS.frame(lines)

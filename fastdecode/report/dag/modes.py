@@ -97,7 +97,9 @@ def _slots(axis: Axes, points: pd.DataFrame) -> None:
         for slot, chance, token in zip(rows["x"], rows["y"], rows["label"], strict=True):
             frame = {"facecolor": "white", "edgecolor": COLOURS[1] if n == 1 else "none"}
             axis.text(
-                *(slot, n, f"{token}\n{chance:.2f}"),
+                slot,
+                n,
+                f"{token}\n{chance:.2f}",
                 ha="center",
                 va="center",
                 size=SIZE,
@@ -130,7 +132,8 @@ def _graph(axis: Axes, points: pd.DataFrame) -> dict[str, Any]:
                 style = f"arc3,rad={-0.25 if over else 0}"
                 axis.add_patch(
                     FancyArrowPatch(
-                        *((x, y), (to_x, to_y)),
+                        (x, y),
+                        (to_x, to_y),
                         connectionstyle=style,
                         arrowstyle="-",
                         color=colour,
@@ -143,7 +146,9 @@ def _graph(axis: Axes, points: pd.DataFrame) -> dict[str, Any]:
         (handles[f"{n}: {text} ({score:.2f})"],) = axis.plot([], [], color=colour, linestyle=line)
     for node, (x, y) in places.items():
         axis.text(
-            *(x, y, node[1]),
+            x,
+            y,
+            node[1],
             ha="center",
             va="center",
             size=SIZE,

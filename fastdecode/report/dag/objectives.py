@@ -35,7 +35,9 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                     WIDTH,
                     yerr=None if rows["sd"].isna().all() else rows["sd"].fillna(0),
                     capsize=2,
-                    **{"color": "white", "edgecolor": COLOURS[number], "hatch": HATCHES[number]},
+                    color="white",
+                    edgecolor=COLOURS[number],
+                    hatch=HATCHES[number],
                 )
                 panel.bar_label(bars, fmt="{:.1f}", fontsize=7)
                 handles.setdefault(one, bars)

@@ -53,9 +53,15 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for vertex, token in zip(first["x"], first["label"], strict=True):
                 on = vertex in walked
                 above.text(
-                    *(vertex, 0.5, token),
-                    **{"rotation": 90, "ha": "center", "va": "center", "size": 7},
-                    **{"color": "black" if on else "0.55", "weight": "bold" if on else "normal"},
+                    vertex,
+                    0.5,
+                    token,
+                    rotation=90,
+                    ha="center",
+                    va="center",
+                    size=7,
+                    color="black" if on else "0.55",
+                    weight="bold" if on else "normal",
                 )
                 if on:
                     above.axvspan(vertex - 0.45, vertex + 0.45, color=COLOURS[5], alpha=0.5, lw=0)
@@ -69,12 +75,18 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 links.loc[vertex, row["x"].astype(int)] = row["y"].to_numpy()
             image = below.imshow(
                 links.where(links > 0),
-                **{"cmap": "Greys", "norm": LogNorm(LEAST, 2), "aspect": "auto"},
+                cmap="Greys",
+                norm=LogNorm(LEAST, 2),
+                aspect="auto",
                 extent=(0.5, size + 0.5, size + 0.5, 0.5),
             )
             below.plot(
-                *(walked[1:], walked[:-1], "s"),
-                **{"markerfacecolor": "none", "markeredgecolor": COLOURS[1], "markersize": 6},
+                walked[1:],
+                walked[:-1],
+                "s",
+                markerfacecolor="none",
+                markeredgecolor=COLOURS[1],
+                markersize=6,
                 label="links of the path that is written (its vertices are framed)",
             )
             ticks = [1, *range(5, size, 5)]

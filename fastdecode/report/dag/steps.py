@@ -116,9 +116,12 @@ def _rows(points: pd.DataFrame) -> list[dict[str, Any]]:
             prefix: str = value.loc[f"rank {rank}: {SCORE}", "label"]
             rows.append(
                 {
-                    **{"kept": rank == 1, "vertex": f"{float(str(vertex)):g}" if rank == 1 else ""},
+                    "kept": rank == 1,
+                    "vertex": f"{float(str(vertex)):g}" if rank == 1 else "",
                     "prefix": _ending(prefix),
-                    **{"s here": f"{here:.2g}", "Σ s": f"{every:.2g}", "score": f"{score:.2f}"},
+                    "s here": f"{here:.2g}",
+                    "Σ s": f"{every:.2g}",
+                    "score": f"{score:.2f}",
                     "goes on with": ", ".join(pairs) if rank == 1 else "dropped",
                 }
             )

@@ -32,24 +32,37 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for series, rows in published.groupby("series", sort=False):
                 _, marker, colour = marks[str(series)]
                 (handle,) = panel.plot(
-                    *(rows["x"], rows["y"]),
-                    **{"linestyle": "none", "marker": marker, "color": colour},
-                    **{"markersize": 5, "markerfacecolor": "white"},
+                    rows["x"],
+                    rows["y"],
+                    linestyle="none",
+                    marker=marker,
+                    color=colour,
+                    markersize=5,
+                    markerfacecolor="white",
                 )
                 run = series in set(ours["series"])
                 handles.setdefault("hollow: published" if run else f"{series}, published", handle)
             for series, rows in here.groupby("series", sort=False):
                 line, marker, colour = marks[str(series)]
                 (handle,) = panel.plot(
-                    *(rows["x"], rows["y"]),
-                    **{"linestyle": line, "marker": marker, "color": colour},
-                    **{"markersize": 5, "linewidth": 1.0},
+                    rows["x"],
+                    rows["y"],
+                    linestyle=line,
+                    marker=marker,
+                    color=colour,
+                    markersize=5,
+                    linewidth=1.0,
                 )
                 spread = rows.dropna(subset="sd")
                 if not spread.empty:
                     panel.errorbar(
-                        *(spread["x"], spread["y"], spread["sd"]),
-                        **{"fmt": "none", "ecolor": colour, "elinewidth": 0.8, "capsize": 2},
+                        spread["x"],
+                        spread["y"],
+                        spread["sd"],
+                        fmt="none",
+                        ecolor=colour,
+                        elinewidth=0.8,
+                        capsize=2,
                     )
                 handles.setdefault(_named(str(series), rows), handle)
             logarithmic(panel, "x", pd.concat([here["x"], published["x"]]))

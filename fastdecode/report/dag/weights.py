@@ -61,9 +61,13 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for series, rows in lines.groupby("series", sort=False):
                 line, marker, colour = marks[str(series)]
                 (named[str(series)],) = axis.plot(
-                    *(rows["x"], rows["y"]),
-                    **{"linestyle": line, "marker": marker, "color": colour},
-                    **{"markersize": 3, "linewidth": 1},
+                    rows["x"],
+                    rows["y"],
+                    linestyle=line,
+                    marker=marker,
+                    color=colour,
+                    markersize=3,
+                    linewidth=1,
                 )
             axis.set_title(f"{dataset}, {panel}\n{pair}", fontsize="small")
             axis.set_xlim(0, lines["x"].max() + 1)

@@ -70,9 +70,15 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 times = here[here["series"] == stage].set_index("x")["y"]
                 heights = times.reindex(lengths["x"], fill_value=0.0).to_numpy()
                 below.bar(
-                    *(places, heights),
-                    **{"bottom": bottom, "width": 0.8, "label": stage, "color": colour},
-                    **{"hatch": hatch, "edgecolor": "white", "linewidth": 0.5},
+                    places,
+                    heights,
+                    bottom=bottom,
+                    width=0.8,
+                    label=stage,
+                    color=colour,
+                    hatch=hatch,
+                    edgecolor="white",
+                    linewidth=0.5,
                 )
                 bottom += heights
             below.set_xticks(list(places), list(lengths["label"]), rotation=45)

@@ -36,8 +36,11 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     lines.append(
                         {
                             **same,
-                            **{"series": WORD, "x": slot, "panel": str(row)},
-                            **{"y": nats, "label": word},
+                            "series": WORD,
+                            "x": slot,
+                            "panel": str(row),
+                            "y": nats,
+                            "label": word,
                         }
                     )
             for slot, edges in enumerate(sentence["edges"], 1):
@@ -73,7 +76,8 @@ def _lattice(panel: Axes, points: pd.DataFrame) -> None:
     for edge in points[points["series"] == EDGE].to_dict("records"):
         above, below = map(int, str(edge["label"]).split())
         panel.plot(
-            *((edge["x"], edge["x"] + 1), (above, below)),
+            (edge["x"], edge["x"] + 1),
+            (above, below),
             color=COLOURS[1] if edge["y"] == 0 else COLOURS[2],
             linewidth=2.2 if edge["y"] == 0 else 1.0,
             alpha=max(0.08, 1 - edge["y"] / FADED),
@@ -83,7 +87,9 @@ def _lattice(panel: Axes, points: pd.DataFrame) -> None:
     for word in words.to_dict("records"):
         best = word["y"] == 0 and selected.get(word["x"]) == word["label"]
         panel.text(
-            *(word["x"], int(word["panel"]), f"{word['label']}\n{_nats(word['y'])}"),
+            word["x"],
+            int(word["panel"]),
+            f"{word['label']}\n{_nats(word['y'])}",
             ha="center",
             va="center",
             size=size,

@@ -32,8 +32,12 @@ def points(evidence: Evidence) -> pd.DataFrame:
             for rank, words in enumerate(map(sum, zip(*counts, strict=True)), 1):
                 lines.append(
                     {
-                        **{"dataset": dataset, "series": name, "source": "ours"},
-                        **{"x": rank, "y": words / max(1, total), "n": len(here)},
+                        "dataset": dataset,
+                        "series": name,
+                        "source": "ours",
+                        "x": rank,
+                        "y": words / max(1, total),
+                        "n": len(here),
                         "part": f"{reading}/{rank}",
                         **of_seeds(origins),
                     }
@@ -54,9 +58,13 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             ):
                 first = rows.loc[rows["x"] == 1, "y"].sum()
                 panel.plot(
-                    *(rows["x"], rows["y"]),
-                    **{"linestyle": line, "marker": marker, "color": colour},
-                    **{"markersize": 4, "linewidth": 1.2},
+                    rows["x"],
+                    rows["y"],
+                    linestyle=line,
+                    marker=marker,
+                    color=colour,
+                    markersize=4,
+                    linewidth=1.2,
                     label=f"{series} (rank 1 in {dataset}: {first:.1%})",
                 )
             panel.set(title=dataset, xlabel=artifact.axes["x"], xscale="log", yscale="log")

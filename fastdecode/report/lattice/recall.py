@@ -41,8 +41,13 @@ def points(evidence: Evidence) -> pd.DataFrame:
         sizes, recalls, origins = zip(*found, strict=True)
         lines.append(
             {
-                **{"dataset": dataset, "panel": references, "series": WAYS[way]},
-                **{"source": "ours", "x": fmean(sizes), "y": fmean(recalls), "n": len(found)},
+                "dataset": dataset,
+                "panel": references,
+                "series": WAYS[way],
+                "source": "ours",
+                "x": fmean(sizes),
+                "y": fmean(recalls),
+                "n": len(found),
                 "sd": stdev(recalls) if len(found) > 1 else None,
                 "part": part,
                 **of_seeds(origins),

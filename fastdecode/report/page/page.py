@@ -149,8 +149,10 @@ def _sentences(
         line, first = (str(dataset), str(split), str(number)), group.iloc[0]
         examples.append(
             {
-                **{"line": line, "anchor": ".".join(("sentences", *line))},
-                **{"source": first["source"], "reference": first["reference"]},
+                "line": line,
+                "anchor": ".".join(("sentences", *line)),
+                "source": first["source"],
+                "reference": first["reference"],
                 "written": [(row["what"], row["text"]) for row in group.to_dict("records")],
                 "languages": report.languages[first["dataset"]],
                 "drawings": drawings.get(line, []),

@@ -37,8 +37,12 @@ def examples(
     return pd.DataFrame(
         [
             {
-                **{"dataset": dataset, "split": split, "line": line + 1, "what": what},
-                **{"source": sources[line], "reference": references[line]},
+                "dataset": dataset,
+                "split": split,
+                "line": line + 1,
+                "what": what,
+                "source": sources[line],
+                "reference": references[line],
                 "text": written[line],
             }
             for line in chosen(list(texts.values()), references, [line - 1 for line in drawn])

@@ -66,7 +66,9 @@ def test_a_trained_model_decodes_as_in_fairseq(good: System, valid: Sentences) -
     for sentence in valid:
         (expected,), (found,) = (make(good, beam=1)([sentence]) for make in (reference, peer))
         assert (found.tokens, found.text, found.passes) == (
-            *(expected.tokens, expected.text, expected.passes),
+            expected.tokens,
+            expected.text,
+            expected.passes,
         )
 
 
@@ -112,7 +114,9 @@ def test_a_batch_is_its_sentences_one_by_one(dice: System, settings: dict[str, A
     for sentence, batched in zip(ragged, together, strict=True):
         (alone,) = decode([sentence])
         assert (alone.tokens, alone.text, alone.passes) == (
-            *(batched.tokens, batched.text, batched.passes),
+            batched.tokens,
+            batched.text,
+            batched.passes,
         )
         assert (alone.score or 0) == pytest.approx(batched.score or 0, abs=1e-4)
         limit = int(0.6 * (len(sentence) + 1) + 1)  # its own: </s> counts as source

@@ -48,7 +48,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "embeddings as they are": {"no_scale_embedding": True},
     "sides of different width": {
         **APART,
-        **{"encoder_embed_dim": 24, "encoder_ffn_embed_dim": 20, "encoder_attention_heads": 4},
+        "encoder_embed_dim": 24,
+        "encoder_ffn_embed_dim": 20,
+        "encoder_attention_heads": 4,
     },
     "all at once": {**PRENORM, **LEARNED, **APART, "activation_fn": "gelu", "decoder_layers": 1},
 }

@@ -43,8 +43,12 @@ def valid(binarised: Path) -> Sentences:
 
 def decoder(system: System, **settings: Any) -> ReferenceDecoder:
     return ReferenceDecoder(
-        *(system.models, system.source, system.target),
-        *(Decoder(**settings), " ".join, Stopwatch()),
+        system.models,
+        system.source,
+        system.target,
+        Decoder(**settings),
+        " ".join,
+        Stopwatch(),
     )
 
 
@@ -126,7 +130,9 @@ def test_a_batch_is_its_sentences_one_by_one(
     for sentence, batched in zip(ragged, together, strict=True):
         (alone,) = decode([sentence])
         assert (alone.tokens, alone.passes, alone.text) == (
-            *(batched.tokens, batched.passes, batched.text),
+            batched.tokens,
+            batched.passes,
+            batched.text,
         )
         assert alone.score == pytest.approx(batched.score, abs=1e-5)
 
@@ -194,7 +200,7 @@ def test_the_limit_on_length_follows_the_source(dice: System) -> None:
 
 def test_text_is_what_finish_makes_of_the_tokens(dice: System) -> None:
     decode = ReferenceDecoder(
-        *(dice.models, dice.source, dice.target, Decoder(), "+".join, Stopwatch())
+        dice.models, dice.source, dice.target, Decoder(), "+".join, Stopwatch()
     )
     (translation,) = decode([["one", "two"]])
     assert isinstance(translation, Translation)

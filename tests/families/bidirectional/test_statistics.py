@@ -59,8 +59,12 @@ def test_losses_are_told_apart_by_distance_from_the_middle(ragged: list[list[str
     found = losses(system, Split([ragged[0], ragged[1]], {"real": [list("abcde"), list("wxyz")]}))
     places = {(row["half"], row["distance"]): row for row in found["tokens"]}
     assert {key: row["count"] for key, row in places.items()} == {
-        **{("first", 0): 2, ("first", 1): 2, ("first", 2): 1},  # c and x, b and w, a
-        **{("second", 0): 1, ("second", 1): 2, ("second", 2): 1},  # y, d and z, e
+        ("first", 0): 2,  # c and x
+        ("first", 1): 2,  # b and w
+        ("first", 2): 1,  # a
+        ("second", 0): 1,  # y
+        ("second", 1): 2,  # d and z
+        ("second", 2): 1,  # e
     }
     middle = token_scores(system, Fold(), ragged[1], list("wxyz"))
     assert places["second", 0]["loss"] == pytest.approx(-float(middle[2]))

@@ -47,8 +47,11 @@ def test_the_loss_is_that_of_its_sentences_and_the_infeasible_are_counted() -> N
         slots, words = torch.tensor([logits.shape[1]]), torch.tensor([pair[1]])
         loss = F.ctc_loss(  # infinite where there are too few slots
             logits.log_softmax(-1).transpose(0, 1),
-            *(words, slots, torch.tensor([len(pair[1])])),
-            **{"blank": BOS, "reduction": "sum"},
+            words,
+            slots,
+            torch.tensor([len(pair[1])]),
+            blank=BOS,
+            reduction="sum",
         )
         losses.append(float(loss.detach()))
     assert [loss == float("inf") for loss in losses] == [False, True, False, False]

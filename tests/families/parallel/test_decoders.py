@@ -78,7 +78,9 @@ def test_a_batch_is_its_sentences_one_by_one(dice: System, ragged: Sentences, be
     for sentence, batched in zip(ragged, together, strict=True):
         (alone,) = decode([sentence])
         assert (alone.tokens, alone.passes, alone.text) == (
-            *(batched.tokens, batched.passes, batched.text),
+            batched.tokens,
+            batched.passes,
+            batched.text,
         )
         assert alone.score == pytest.approx(batched.score, abs=1e-5)
 

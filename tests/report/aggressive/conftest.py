@@ -18,8 +18,12 @@ def iteration(
         dict(place).get(token, 7.5) for token, place in zip(draft.split(), ranked, strict=False)
     ]
     return {
-        **{"prefix": prefix.split(), "draft": draft.split(), "accepted": accepted, "word": word},
-        **{"candidates": ranked, "gaps": gaps},
+        "prefix": prefix.split(),
+        "draft": draft.split(),
+        "accepted": accepted,
+        "word": word,
+        "candidates": ranked,
+        "gaps": gaps,
     }
 
 
@@ -85,7 +89,8 @@ def evidence(origin: dict[str, Any]) -> Any:
         for name, steps in made.items()
     }
     document = {
-        **{"provenance": {**origin, "statistic": "traces"}, "settings": {}},
+        "provenance": {**origin, "statistic": "traces"},
+        "settings": {},
         "lines": [{"line": 3, "source": SOURCE, "traces": found}],
     }
 

@@ -77,7 +77,12 @@ def test_the_page(csv: Path) -> None:
 
     Reader().feed(text)
     assert {state for state, _ in marked} == {
-        *("given", "accepted", "tolerated", "refused", "own", "dropped"),
+        "given",
+        "accepted",
+        "tolerated",
+        "refused",
+        "own",
+        "dropped",
     }
     assert ("tolerated", "ruht") in marked and ("accepted", "</s>") in marked
     assert "toy: 1, GAD++, 3 iterations (published: 3)" in text

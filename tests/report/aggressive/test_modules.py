@@ -17,8 +17,11 @@ ARTIFACT = Artifact(
     rows={
         name: {"module": name, "stages": stages, "latency_ms": 5.65, "ours": "raw/base/beam5"}
         for name, stages in (
-            *(("encoder", "encode"), ("decoder", "search"), ("second", "encode-drafter")),
-            *(("others", "all others"), ("total", "all")),
+            ("encoder", "encode"),
+            ("decoder", "search"),
+            ("second", "encode-drafter"),
+            ("others", "all others"),
+            ("total", "all"),
         )
     },
 )

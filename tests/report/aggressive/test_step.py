@@ -32,7 +32,9 @@ def test_the_iteration_that_shows_most(evidence: Any, tmp_path: Path) -> None:
     assert draft["y"].tolist() == [0, 0.5, 0, 7.5, 7.5]
     second = found[(found["panel"] == "verifier") & (found["x"] == 4)]
     assert second[["n", "label", "series"]].to_numpy().tolist() == [
-        *([1, "schläft", "candidate"], [2, "ruht", "tolerated"], [3, "döst", "candidate"]),
+        [1, "schläft", "candidate"],
+        [2, "ruht", "tolerated"],
+        [3, "döst", "candidate"],
     ]
 
 

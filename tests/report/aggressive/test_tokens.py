@@ -5,8 +5,11 @@ from tests.report.aggressive.conftest import RELAXED, STRICT
 def test_a_draft_is_kept_up_to_where_both_part() -> None:
     drafted = [(m.token, m.state) for m in tokens.drafted(STRICT[1])]
     assert drafted == [
-        *(("Hund", "accepted"), ("ruht", "refused")),
-        *(("im", "dropped"), ("Gar@@", "dropped"), ("ten", "dropped")),
+        ("Hund", "accepted"),
+        ("ruht", "refused"),
+        ("im", "dropped"),
+        ("Gar@@", "dropped"),
+        ("ten", "dropped"),
     ]
     verified = [(m.token, m.state) for m in tokens.verified(STRICT[1])]
     assert verified[:3] == [("Hund", "accepted"), ("schläft", "own"), ("im", "dropped")]
@@ -24,7 +27,9 @@ def test_what_is_accepted_but_not_the_likeliest_is_tolerated() -> None:
     assert [m.token for m in tokens.verified(RELAXED[1])][:4] == ["Hund", "ruht", "im", "Gar@@"]
     places = tokens.candidates(RELAXED[1])
     assert [(m.token, m.state, gap) for m, gap in places[1]] == [
-        *(("schläft", "", 0.0), ("ruht", "tolerated", 0.5), ("döst", "", 1.0)),
+        ("schläft", "", 0.0),
+        ("ruht", "tolerated", 0.5),
+        ("döst", "", 1.0),
     ]
     assert [m.state for m, _ in places[3]] == ["own", "", ""]
     assert {m.state for m, _ in places[4]} == {"dropped"}

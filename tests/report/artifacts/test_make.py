@@ -17,8 +17,11 @@ from fastdecode.report.artifacts.points import POINTS
 
 ROOT = Path(__file__).parents[3]
 ORIGIN = {
-    **{"source": "ours", "dataset": "toy", "what": "raw/base/beam5"},
-    **{"device": "cpu: X", "commit": "c0ffee"},
+    "source": "ours",
+    "dataset": "toy",
+    "what": "raw/base/beam5",
+    "device": "cpu: X",
+    "commit": "c0ffee",
 }
 SCORE = {**ORIGIN, "value": 31.0}
 TIME = {**ORIGIN, "value": 2.5, "tier": "reference"}

@@ -259,7 +259,10 @@ def test_the_decoder_that_is_best_on_valid_counts() -> None:
 def test_a_row_may_be_tested_against_one_of_several_entries(tidy: pd.DataFrame) -> None:
     rows = {"slow": {"ours": {"x": "raw/base/beam5"}}, "quick": {"ours": {"x": "big/small/beam5"}}}
     artifact = Artifact(
-        **{"title": "t", "kind": "table", "function": "artifacts.rows", "rows": rows},
+        title="t",
+        kind="table",
+        function="artifacts.rows",
+        rows=rows,
         measured={"bleu": "bleu@x", "other": "bleu@y"},
         against=("slow@y", "slow@x"),
     )
@@ -269,7 +272,9 @@ def test_a_row_may_be_tested_against_one_of_several_entries(tidy: pd.DataFrame) 
     }
     names = {"target": "big", "system": "small", "decoder": "beam5", "baseline": "raw/base/beam5"}
     part = Part(
-        *("test", "test", entries),
+        "test",
+        "test",
+        entries,
         against=("", "raw/base/beam5"),
         comparisons=[names | {"p_randomisation": 0.01, "difference": 1.0}],
     )
@@ -281,7 +286,10 @@ def test_a_row_may_be_tested_against_one_of_several_entries(tidy: pd.DataFrame) 
 def test_published_numbers_may_have_a_deviation(tidy: pd.DataFrame) -> None:
     rows = {"slow": {"bleu": 27.4, "bleu_sd": 0.25}, "other": {"bleu": 26}}
     artifact = Artifact(
-        **{"title": "t", "kind": "table", "function": "artifacts.rows", "rows": rows},
+        title="t",
+        kind="table",
+        function="artifacts.rows",
+        rows=rows,
         published={"bleu": "BLEU"},
     )
     table = printed("x", artifact, cells(Evidence(artifact, tidy, PARTS)))

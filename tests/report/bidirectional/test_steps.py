@@ -22,9 +22,11 @@ def test_tokens_stand_at_their_places_in_the_step_that_wrote_them(
     origin: dict[str, Any], tmp_path: Path, saved: list[Figure]
 ) -> None:
     document = {
-        **{"provenance": {**origin, "statistic": "steps"}, "source": ["der", "Hund", "."]},
+        "provenance": {**origin, "statistic": "steps"},
+        "source": ["der", "Hund", "."],
         "line": 3,
-        **{"translation": ["the", "dog", "."], "passes": 2},
+        "translation": ["the", "dog", "."],
+        "passes": 2,
         "steps": [[["the", 0], [".", 2]], [["dog", 1], ["</s>", None]]],
     }
     csv = tmp_path / "x.csv"
@@ -53,7 +55,8 @@ def test_long_neighbours_do_not_touch(
     ends = [("</s>", None), ("</s>", None)]
     document = {
         "provenance": {**origin, "statistic": "steps"},
-        **{"line": 0, "source": ["x"]},
+        "line": 0,
+        "source": ["x"],
         "translation": tokens,
     }
     document["steps"] = [*pairs, ends]

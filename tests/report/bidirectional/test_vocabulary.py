@@ -51,7 +51,11 @@ def value(dataset: str, name: str, metric: str, number: float, **more: str) -> d
         | row
         | more
         | {
-            **{"seed": "1", "split": "test", "layers": "6-6", "metric": metric, "value": number},
+            "seed": "1",
+            "split": "test",
+            "layers": "6-6",
+            "metric": metric,
+            "value": number,
         }
     )
 
@@ -76,7 +80,8 @@ def test_a_row_is_the_dataset_with_as_many_merges() -> None:
     found = cells(Evidence(ARTIFACT, tidy, parts))
     ours = found[found["source"] == "ours"].set_index(["row", "column"])
     assert set(zip(ours.index.get_level_values("row"), ours["dataset"], strict=True)) == {
-        *(("v8k", "a"), ("v4k", "b")),
+        ("v8k", "a"),
+        ("v4k", "b"),
     }
     assert ours.loc[("v8k", "tokens_per_s_single_l2r"), "value"] == 100
     assert ours.loc[("v8k", "tokens_per_s_ratio"), "value"] == 1.5

@@ -15,7 +15,10 @@ from fastdecode.report.claims.judge import Judgement, judge
 
 NAMES = ("slow", "quick", "other")
 TABLE = {
-    **{"title": "t", "kind": "table", "function": "artifacts.rows", "published": {"bleu": "B"}},
+    "title": "t",
+    "kind": "table",
+    "function": "artifacts.rows",
+    "published": {"bleu": "B"},
     "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"}
     | {"tokens": "tokens_ratio", "passes": "passes", "memory": "memory"}
     | {"ends": "end_precision_gain", "module": "module_time"},
@@ -23,9 +26,14 @@ TABLE = {
     "rows": {name: {"bleu": 30, "ours": f"raw/{name}/beam5"} for name in NAMES},
 }
 FIGURE = {
-    **{"title": "f", "kind": "figure", "function": "artifacts.curves"},
-    **{"labels": {"series": "curve", "x": "x"}, "measured": {"y": "tokens_ratio"}},
-    **{"tiers": ["reference", "optimised"], "over": "base", "batch": 32},
+    "title": "f",
+    "kind": "figure",
+    "function": "artifacts.curves",
+    "labels": {"series": "curve", "x": "x"},
+    "measured": {"y": "tokens_ratio"},
+    "tiers": ["reference", "optimised"],
+    "over": "base",
+    "batch": 32,
     "rows": {
         "base": {"series": "base", "x": 1, "ours": "raw/slow/greedy"},
         "one": {"series": "pairs", "x": 1, "ours": "raw/quick/greedy"},

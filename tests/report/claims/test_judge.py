@@ -245,7 +245,9 @@ def test_a_condition_that_two_tables_tell_of_names_them(tmp_path: Path) -> None:
 def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     claims = {
         "order": {
-            **{"statement": "few passes", "artifacts": ["table1"], "reading": "fewer"},
+            "statement": "few passes",
+            "artifacts": ["table1"],
+            "reading": "fewer",
             "check": [
                 {"rising": ["quick.memory", "slow.memory"]},
                 {"rising": ["slow.memory", "other.memory"]},

@@ -23,11 +23,16 @@ def point(series: str, x: float, y: float, what: str, tier: str = "reference") -
 
 
 LENGTHS = {
-    **{"title": "f", "kind": "figure", "function": "dag.lengths", "labels": {"series": "curve"}},
+    "title": "f",
+    "kind": "figure",
+    "function": "dag.lengths",
+    "labels": {"series": "curve"},
     "measured": {"y": "bleu_by_length"},
 }
 DIVERSITY = {
-    **{"title": "f", "kind": "figure", "function": "dag.diversity"},
+    "title": "f",
+    "kind": "figure",
+    "function": "dag.diversity",
     "measured": {"x": "pairwise_bleu", "y": "multi_reference_bleu"},
 }
 

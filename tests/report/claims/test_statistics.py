@@ -82,7 +82,8 @@ def test_systems_are_resampled_by_the_same_lines() -> None:
 MEASURED = {  # of one line with 3 of 4 tokens, and one with 1 of 4; the cell that claims name
     "dag.table2": (
         document("accuracy", system="nat", accuracy=0.5),
-        *("", "vanilla_nat.valid"),
+        "",
+        "vanilla_nat.valid",
     ),
     "lattice.figure1": (
         document(
@@ -91,13 +92,15 @@ MEASURED = {  # of one line with 3 of 4 tokens, and one with 1 of 4; the cell th
                 {"references": "real", "candidates": "counts", "k": 2, "size": 2, "recall": 0.5}
             ],
         ),
-        *("real/counts/2", "count model@2"),
+        "real/counts/2",
+        "count model@2",
     ),
     "lattice.figure2": (
         document(
             "ranks", readings={name: {"counts": [4, 4]} for name in ("best_edge", "given_previous")}
         ),
-        *("best_edge/1", "by the best edge to the word@1"),
+        "best_edge/1",
+        "by the best edge to the word@1",
     ),
 }
 

@@ -40,7 +40,9 @@ HYPOTHESES = [
 def sentence() -> dict[str, Any]:
     """A sentence of the statistic `graphs`."""
     return {
-        **{"line": 3, "source": WORDS, "reference": ["a", "dog", "runs", "fast", "."]},
+        "line": 3,
+        "source": WORDS,
+        "reference": ["a", "dog", "runs", "fast", "."],
         "vertices": [
             {
                 "tokens": [token for token, _ in tokens],
@@ -73,10 +75,14 @@ def step(
 ) -> dict[str, Any]:
     """A step of a search that keeps one prefix."""
     return {
-        **{"vertex": vertex, "pairs": pairs},
+        "vertex": vertex,
+        "pairs": pairs,
         "beams": [
             {
-                **{"tokens": text.split(), "here": here, "all": reached, "score": score},
+                "tokens": text.split(),
+                "here": here,
+                "all": reached,
+                "score": score,
                 "kept": not rank,
             }
             for rank, (text, here, reached, score) in enumerate(beams)
@@ -101,7 +107,9 @@ def slots(origin: dict[str, Any]) -> dict[str, Any]:
     """The statistic `slots`."""
     origin = origin | {"statistic": "slots", "system": "nat", "target": "raw"}
     one = {
-        **{"line": 3, "source": WORDS, "reference": ["a", "dog", "runs", "fast", "."]},
+        "line": 3,
+        "source": WORDS,
+        "reference": ["a", "dog", "runs", "fast", "."],
         "written": ["a", "dog", "dog", "fast", "."],
         "slots": [
             [[token, 0.5], ["the", 0.3], ["hound", 0.1]]
@@ -116,7 +124,11 @@ def assignment(origin: dict[str, Any]) -> dict[str, Any]:
     """The statistic `assignment`, of a target of two tokens."""
     origin = origin | {"statistic": "assignment", "system": "dag-lambda4", "target": "raw"}
     return {
-        **{"provenance": origin, "line": 0, "source": ["Hund", "."], "size": 6, "loss": 1.5},
+        "provenance": origin,
+        "line": 0,
+        "source": ["Hund", "."],
+        "size": 6,
+        "loss": 1.5,
         "target": ["<s>", "dog", ".", "</s>"],
         "forward": [
             [-0.1, None, None, None, None, None],
@@ -132,9 +144,13 @@ def assignment(origin: dict[str, Any]) -> dict[str, Any]:
         ],
         "paths": [{"path": [0, 1, 2, 5], "share": 0.5}, {"path": [0, 1, 3, 5], "share": 0.2}],
         "glance": {
-            **{"ratio": 0.5, "path": [0, 1, 2, 5], "right": [True, False, False, True]},
-            **{"shown": [False, True, False, False], "loss": 1.0},
-            **{"before": [1.0, 0.2, 0.3, 1.0], "after": [1.0, 0.9, 0.5, 1.0]},
+            "ratio": 0.5,
+            "path": [0, 1, 2, 5],
+            "right": [True, False, False, True],
+            "shown": [False, True, False, False],
+            "loss": 1.0,
+            "before": [1.0, 0.2, 0.3, 1.0],
+            "after": [1.0, 0.9, 0.5, 1.0],
         },
     }
 

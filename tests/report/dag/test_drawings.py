@@ -143,16 +143,16 @@ def test_a_long_prefix_is_shown_by_its_end(drawn: Drawn, graphs: Document) -> No
 def test_vertices_are_counted_over_all_seeds(drawn: Drawn, origin: dict[str, Any]) -> None:
     origin = origin | {"statistic": "vertices"}
     one = {
-        **{"provenance": origin, "vertices": 10, "counts": [[4, 0], [3, 3]]},
+        "provenance": origin,
+        "vertices": 10,
+        "counts": [[4, 0], [3, 3]],
         "groups": {"passed": {"vertices": 4}, "vague": {"vertices": 1}},
         "out_degrees": [0, 3, 1],
     }
     two = one | {
-        **{
-            "provenance": origin | {"seed": 2, "commit": "def"},
-            "vertices": 30,
-            "counts": [[10, 0], [10, 10]],
-        },
+        "provenance": origin | {"seed": 2, "commit": "def"},
+        "vertices": 30,
+        "counts": [[10, 0], [10, 10]],
         "groups": {"passed": {"vertices": 6}, "vague": {"vertices": 7}},
         "out_degrees": [0, 3, 0, 0, 0, 0, 0, 0, 0, 1],
     }

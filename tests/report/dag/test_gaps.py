@@ -51,8 +51,13 @@ def test_gaps_are_means_over_the_datasets_on_the_same_targets() -> None:
     assert ours["graph", "gap_raw"] == pytest.approx((2 + 1) / 2)
     whose = of_ours.loc[("graph", "gap_raw")]
     assert dict(whose[["dataset", "split", "seeds", "what", "over", "device", "commit"]]) == {
-        **{"dataset": "toy real", "split": "test", "seeds": "1", "what": "raw/base/b"},
-        **{"over": "slow", "device": DEVICE, "commit": "c0ffee"},
+        "dataset": "toy real",
+        "split": "test",
+        "seeds": "1",
+        "what": "raw/base/b",
+        "over": "slow",
+        "device": DEVICE,
+        "commit": "c0ffee",
     }
     assert ours["graph", "gap_kd"] == pytest.approx((-1 + 0.5) / 2)
     assert ours["slow", "gap_raw"] == 0

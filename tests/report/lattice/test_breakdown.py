@@ -25,8 +25,13 @@ def evidence(tidy: pd.DataFrame, tmp_path: Path) -> Evidence:
     path = tmp_path / "stages.csv"
     rows = [
         {
-            **{"decoder": decoder, "batch": 1, "repeat": repeat, "line": line, "tokens": tokens},
-            **{"stage": stage, "milliseconds": share * tokens * (1 + 2 * repeat)},
+            "decoder": decoder,
+            "batch": 1,
+            "repeat": repeat,
+            "line": line,
+            "tokens": tokens,
+            "stage": stage,
+            "milliseconds": share * tokens * (1 + 2 * repeat),
         }
         for decoder in ("raw/base/beam5", "raw/base/greedy")
         for repeat in range(2)

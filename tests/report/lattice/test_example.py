@@ -14,11 +14,17 @@ ARTIFACT = Artifact(
     title="a lattice", kind="figure", function="lattice.example", axes={"x": "slot", "y": "words"}
 )
 SECOND = {
-    **{"line": 5, "source": ["ja"], "reference": ["yes"], "selected": ["yes"]},
-    **{"slots": [[["yes", 0.0]]], "edges": []},
+    "line": 5,
+    "source": ["ja"],
+    "reference": ["yes"],
+    "selected": ["yes"],
+    "slots": [[["yes", 0.0]]],
+    "edges": [],
 }
 FIRST = {
-    **{"line": 3, "source": ["der", "Hund", "."], "reference": ["the", "dog", "."]},
+    "line": 3,
+    "source": ["der", "Hund", "."],
+    "reference": ["the", "dog", "."],
     "selected": ["the", "dog", "."],
     "slots": [
         [["the", 0.0], ["a", 1.25]],

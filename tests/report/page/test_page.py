@@ -42,9 +42,14 @@ SLOW, QUICK = "raw/base/beam5", "big/small/beam5"
 ARTIFACT = check(
     Artifact,
     {
-        **{"title": "speed <and> quality", "kind": "table", "function": "artifacts.rows"},
-        **{"setting": "one GPU", "published": {"bleu": "BLEU"}, "notes": ["a doubt"]},
-        **{"measured": {"bleu": "bleu", "ms": "latency"}, "labels": {"model": "model"}},
+        "title": "speed <and> quality",
+        "kind": "table",
+        "function": "artifacts.rows",
+        "setting": "one GPU",
+        "published": {"bleu": "BLEU"},
+        "notes": ["a doubt"],
+        "measured": {"bleu": "bleu", "ms": "latency"},
+        "labels": {"model": "model"},
         "rows": {
             "slow": {"model": "A & B", "bleu": 27.5, "ours": SLOW},
             "quick": {"model": "C", "bleu": 26, "ours": QUICK},
@@ -55,7 +60,8 @@ ARTIFACT = check(
 DRAWING = Artifact(title="a sentence", kind="figure", function="x.y", shows="one", statistics={})
 CLAIMS = {
     "order": {
-        **{"statement": "A & B is better", "artifacts": ["table1"]},
+        "statement": "A & B is better",
+        "artifacts": ["table1"],
         "check": [{"rising": ["quick.bleu", "slow.bleu"]}],
     },
     "looks": {"statement": "it looks so", "unchecked": "see the figure", "artifacts": ["table1"]},
@@ -92,7 +98,7 @@ def report(folder: Path) -> Report:
     write_csv(folder / "claims.mine.csv", frame)
     (folder / "claims.mine.md").touch()
     (folder / "curve.svg").write_text("<svg/>")
-    drawing = {**{"dataset": "toy", "split": "test", "line": "2"}, "source": "ours", "commit": "c"}
+    drawing = {"dataset": "toy", "split": "test", "line": "2", "source": "ours", "commit": "c"}
     POINTS.write(folder / "mine.figure1.csv", POINTS.frame([drawing]))
     POINTS.write(folder / "mine.figure2.csv", POINTS.frame([drawing | {"line": "3"}]))
     for name in ("figure1", "figure2"):
@@ -105,14 +111,16 @@ def report(folder: Path) -> Report:
     artifacts = {"table1": ARTIFACT, "figure1": DRAWING, "figure2": DRAWING}
     paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, artifacts)
     return Report(
-        **{"name": "made", "folder": folder, "splits": [("toy", "test")]},
-        **{
-            "speedup_over": {"reference": SLOW},
-            "papers": [paper],
-            "speeds": ["speed.toy.test.S1.csv"],
-        },
-        **{"figures": {"curve.svg": "a curve"}, "files": ["measurements.csv"]},
-        **{"sentences": ["sentences.csv"], "languages": {"toy": ("de", "en")}},
+        name="made",
+        folder=folder,
+        splits=[("toy", "test")],
+        speedup_over={"reference": SLOW},
+        papers=[paper],
+        speeds=["speed.toy.test.S1.csv"],
+        figures={"curve.svg": "a curve"},
+        files=["measurements.csv"],
+        sentences=["sentences.csv"],
+        languages={"toy": ("de", "en")},
     )
 
 
@@ -305,14 +313,17 @@ def test_all_that_names_a_row_is_its_head() -> None:
 def test_provenance_of_cells() -> None:
     cells = pd.DataFrame(
         {
-            **{"source": ["published", "ours", "ours"], "what": ["", SLOW, QUICK]},
-            **{"commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40], "tier": ["", "", "reference"]},
+            "source": ["published", "ours", "ours"],
+            "what": ["", SLOW, QUICK],
+            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40],
+            "tier": ["", "", "reference"],
             **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
         }
     )
     found = dict(provenance(ARTIFACT, cells))
     assert found == {
-        **{"systems": f"{SLOW}, {QUICK}", "tier": "reference"},
+        "systems": f"{SLOW}, {QUICK}",
+        "tier": "reference",
         "commit": f"{'a' * 12}, {'b' * 12}",
     }
     assert provenance(ARTIFACT, cells[:1]) == ()
@@ -321,7 +332,9 @@ def test_provenance_of_cells() -> None:
 def test_provenance_tells_the_seeds_of_times_from_those_of_scores() -> None:
     cells = pd.DataFrame(
         {
-            **{"source": ["ours", "ours"], "seeds": ["2 1 10", "1"], "tier": ["", "reference"]},
+            "source": ["ours", "ours"],
+            "seeds": ["2 1 10", "1"],
+            "tier": ["", "reference"],
             **dict.fromkeys(("what", "commit", "dataset", "split", "threads", "device"), ""),
         }
     )
