@@ -83,7 +83,9 @@ generated: $(READY)  ## write workflow/schemas, the keys in config/README.md and
 	$(BIN)/python -m fastdecode.generated
 
 api: $(READY)  ## write the API reference to docs/api/index.html
-	$(BIN)/pdoc --docformat google --no-show-source --output-directory docs/api fastdecode
+	@# Without the kernels, which need Triton to be imported; warnings are of pandas' types.
+	$(BIN)/python -W ignore::UserWarning -m pdoc --docformat google --no-show-source \
+		--output-directory docs/api fastdecode '!fastdecode.families.dag.kernel'
 
 clean:  ## remove all that runs wrote, trained models, too (not the environment): make clean YES=1
 	@[ "$(YES)" = 1 ] || { echo "error: this removes all of results/ ($$(du -sh results | cut -f1)), trained models, too: if that is meant, make clean YES=1" >&2; exit 1; }

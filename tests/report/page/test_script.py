@@ -1,0 +1,85 @@
+"""What the page's script does, in a real browser where there is one."""
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fastdecode.report.page.page import page
+from tests.report.page.test_page import report
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+
+STATE = """
+const state = () => ({
+  shown: points.filter((point) => point.style.display !== "none").map(name),
+  front: chart.querySelector(".front").style.display,
+  reached: points.filter((point) => point.getAttribute("tabindex") === "0").map(name),
+  chosen: points.filter((point) => point.getAttribute("aria-selected") === "true").map(name),
+  told: chart.querySelector(".told").textContent,
+});
+"""
+
+
+def seen(folder: Path, actions: str) -> list[dict[str, Any]]:
+    """Return the states that `actions` note, on the page of a run with two points."""
+    script = f"""<script>
+const chart = document.querySelector(".chart");
+const points = [...chart.querySelectorAll(".point")];
+const name = (point) => point.getAttribute("aria-label").split(":")[0];
+const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
+const button = (family) => chart.querySelector(`.legend button[data-family="${{family}}"]`);
+const found = [];
+{STATE}
+const note = () => found.push(state());
+{actions}
+const told = document.body.appendChild(document.createElement("pre"));
+told.id = "found";
+told.textContent = JSON.stringify(found);
+</script></body>"""
+    file = folder / "index.html"
+    file.write_text(page(report(folder)).replace("</body>", script))
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    dumped = subprocess.run(
+        [*command, f"--user-data-dir={folder / 'browser'}", file.as_uri()],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    ).stdout
+    (text,) = re.findall(r'<pre id="found">(.*?)</pre>', dumped, re.DOTALL)
+    states: list[dict[str, Any]] = json.loads(unescape(text))
+    return states
+
+
+def test_families_are_hidden_with_the_front_and_come_back(tmp_path: Path) -> None:
+    first, without, again = seen(
+        tmp_path,
+        "note(); button(points[0].dataset.family).click(); note();"
+        "button(points[0].dataset.family).click(); note();",
+    )
+    assert first["shown"] and first["front"] == ""
+    assert len(first["reached"]) == 1
+    assert without["front"] == "none" and set(without["shown"]) < set(first["shown"])
+    assert again["shown"] == first["shown"] and again["front"] == ""
+
+
+def test_arrow_keys_go_round_the_points_and_tell_them(tmp_path: Path) -> None:
+    states = seen(
+        tmp_path,
+        "points[0].focus(); note();"
+        "for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowUp', 'Home', 'End', 'a'])"
+        "{ press(key); note(); }",
+    )
+    names = states[0]["shown"]
+    assert len(names) > 1
+    expected = [0, 1, 0, -1, 0, -1, -1]
+    for state, place in zip(states, expected, strict=True):
+        assert state["chosen"] == state["reached"] == [names[place]]
+        assert state["told"].startswith(f"{names[place]}: ")
