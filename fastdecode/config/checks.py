@@ -20,17 +20,8 @@ if TYPE_CHECKING:
 
 # Names of folders in results/, which no row may have.
 FOLDERS = {
-    "align",
-    "benchmark",
-    "bin",
-    "bpe",
-    "corpora",
-    "counts",
-    "downloads",
-    "lm",
-    "report",
-    "shards",
-    "tools",
+    *("align", "benchmark", "bin", "bpe", "corpora", "counts", "downloads", "lm", "report"),
+    *("shards", "tools"),
 }
 KINDS = ("corpora", "datasets", "papers", "runs", "systems")  # folders of definitions
 TABLES = ("devices", "downloads", "presets")  # files in them

@@ -11,12 +11,7 @@ from fastdecode.report.artifacts.metrics import METRICS
 
 # what of translations is: fastdecode.measure.resamples
 RESAMPLED = (
-    "bleu",
-    "bleu_by_length",
-    "passes",
-    "tokens_per_pass",
-    "repetition_rate",
-    "end_precision",
+    *("bleu", "bleu_by_length", "passes", "tokens_per_pass", "repetition_rate", "end_precision"),
 )
 # statistics that are counted line by line: fastdecode.report.claims.statistics
 COUNTED = ("accuracy", "ranks", "recall", "samples")

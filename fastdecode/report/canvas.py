@@ -49,18 +49,9 @@ LEGEND_PIECE = 4.8  # times the font size: the piece of line in a legend, and th
 ROOM = 0.98  # of the page for a legend: pixels make letters a little wider
 POINTS = 72  # an inch
 HAN = (  # families with Chinese and Japanese letters; the first that is installed is taken
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Droid Sans Fallback",
-    "IPAexGothic",
-    "IPAGothic",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Arial Unicode MS",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei"),
+    *("WenQuanYi Micro Hei", "Droid Sans Fallback", "IPAexGothic", "IPAGothic"),
+    *("PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS"),
 )
 FORMULA = r"$\mathdefault"
 MISSING = re.compile(r"Glyph (\d+) .*missing from font", re.DOTALL)

@@ -19,8 +19,7 @@ def test_published_artifacts_are_redrawn_as_they_are(tmp_path: Path) -> None:
     names = ["bidirectional.table2a", "bidirectional.figure3"]
     main(["redraw", str(folder), "--out", str(tmp_path), "--only", *names])
     assert {path.name for path in tmp_path.iterdir()} == {
-        "bidirectional.table2a.md",
-        "bidirectional.table2a.tex",
+        *("bidirectional.table2a.md", "bidirectional.table2a.tex"),
         *(f"bidirectional.figure3.{kind}" for kind in ("svg", "png", "pdf")),
     }
     table = "bidirectional.table2a.md"

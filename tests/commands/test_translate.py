@@ -171,13 +171,8 @@ def test_devices(call: Call, tmp_path: Path) -> None:
         call("translate", *SYSTEM, "--configfile", str(tmp_path / "half.yaml"), "--device", "cpu")
     with pytest.raises(SystemExit, match="needs cuda"):  # before it is asked to be trained
         call(
-            "translate",
-            "--system",
-            "transformer-big/transformer",
-            "--device",
-            "cpu",
-            "--configfile",
-            str(tmp_path / "half.yaml"),
+            *("translate", "--system", "transformer-big/transformer", "--device", "cpu"),
+            *("--configfile", str(tmp_path / "half.yaml")),
         )
 
 
@@ -193,31 +188,14 @@ def finished(process: subprocess.Popen[bytes], text: bytes) -> tuple[int, list[s
 def test_whatever_stands_in_a_line(place: Place, call: Call) -> None:
     """Odd characters break no line in two; one line that is too long disturbs no other."""
     odd = [
-        "\ufeffone two",
-        "",
-        "three\x0bfour\x0cfive",
-        "six\x1cseven\x85eight\u2028nine",
-        "one\x00two",
-        "three\rfour",
-        "  ",
-        "zwölf 十三 🜚 <unk> </s> @@",
-        "x" * 300,
-        "one " * 10_000,
-        "nine eight\r",
+        *("\ufeffone two", "", "three\x0bfour\x0cfive", "six\x1cseven\x85eight\u2028nine"),
+        *("one\x00two", "three\rfour", "  ", "zwölf 十三 🜚 <unk> </s> @@", "x" * 300),
+        *("one " * 10_000, "nine eight\r"),
     ]
     status, out, err = finished(place.start("translate", *ALONE), "\n".join(odd).encode())
     plain = [
-        "one two",
-        "",
-        "three four five",
-        "six seven eight nine",
-        "one two",
-        "three four",
-        "",
-        odd[7],
-        odd[8],
-        "",
-        "nine eight",
+        *("one two", "", "three four five", "six seven eight nine"),
+        *("one two", "three four", "", odd[7], odd[8], "", "nine eight"),
     ]
     assert out == call("translate", *ALONE, stdin="\n".join(plain).encode()).split("\n")
     assert (status, len(out)) == (1, len(odd) + 1)

@@ -56,20 +56,10 @@ def test_the_architecture_arrives() -> None:
 
 def test_every_training_setting_arrives() -> None:
     cfg = understood(
-        max_updates=9,
-        batch_tokens=77,
-        batch_sentences=6,
-        accumulate=5,
-        lr=0.125,
-        warmup_updates=11,
-        adam_betas=(0.5, 0.75),
-        adam_eps=1e-5,
-        weight_decay=0.25,
-        clip_norm=2.5,
-        dropout=0.35,
-        attention_dropout=0.45,
-        label_smoothing=0.15,
-        save_every_updates=13,
+        **{"max_updates": 9, "batch_tokens": 77, "batch_sentences": 6, "accumulate": 5},
+        **{"lr": 0.125, "warmup_updates": 11, "adam_betas": (0.5, 0.75), "adam_eps": 1e-5},
+        **{"weight_decay": 0.25, "clip_norm": 2.5, "dropout": 0.35, "attention_dropout": 0.45},
+        **{"label_smoothing": 0.15, "save_every_updates": 13},
     )
     assert (cfg.optimization.max_epoch, cfg.optimization.max_update) == (7, 9)
     assert (cfg.dataset.max_tokens, cfg.dataset.batch_size) == (77, 6)
@@ -99,9 +89,7 @@ def test_the_device_and_its_arithmetic_arrive(precision: str) -> None:
     assert cfg.distributed_training.distributed_world_size == 3
     common = cfg.common
     assert (common.cpu, common.fp16, common.bf16) == (
-        False,
-        precision == "fp16",
-        precision == "bf16",
+        *(False, precision == "fp16", precision == "bf16"),
     )
     assert understood().common.cpu is True
 

@@ -148,14 +148,9 @@ class Cluster:
         key.chmod(0o400)
         self.folder.chmod(0o755)
         self.daemon(
-            "munged",
-            "--foreground",
-            "--force",
-            f"--key-file={key}",
-            f"--socket={self.folder}/munge.socket",
-            f"--pid-file={self.folder}/munged.pid",
-            f"--log-file={self.folder}/munged.log",
-            f"--seed-file={self.folder}/munge.seed",
+            *("munged", "--foreground", "--force", f"--key-file={key}"),
+            *(f"--socket={self.folder}/munge.socket", f"--pid-file={self.folder}/munged.pid"),
+            *(f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/munge.seed"),
         )
         who = f"--user={getpass.getuser()}"
         subprocess.run(
@@ -169,16 +164,9 @@ class Cluster:
             "GRANT ALL ON accounting.* TO slurm@'127.0.0.1';\n"
         )
         self.daemon(
-            "mariadbd",
-            "--no-defaults",
-            who,
-            f"--datadir={data}",
-            f"--port={self._sql}",
-            "--bind-address=127.0.0.1",
-            f"--socket={self.folder}/sql.socket",
-            "--skip-name-resolve",
-            f"--init-file={setup}",
-            "--innodb-lock-wait-timeout=900",
+            *("mariadbd", "--no-defaults", who, f"--datadir={data}", f"--port={self._sql}"),
+            *("--bind-address=127.0.0.1", f"--socket={self.folder}/sql.socket"),
+            *("--skip-name-resolve", f"--init-file={setup}", "--innodb-lock-wait-timeout=900"),
         )
         _wait_for_port(self._sql)
         self.daemon("slurmdbd", "-D")

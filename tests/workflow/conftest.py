@@ -98,19 +98,9 @@ class Workplace:
     def command(self, *targets: str) -> list[str]:
         """Return the call of snakemake for this folder."""
         return [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "-s",
-            str(self.root / "Snakefile"),
-            "--directory",
-            str(self.folder),
-            "--cores",
-            "2",
-            "--configfile",
-            str(self.folder / "run.yaml"),
-            "--",
-            *targets,
+            *(sys.executable, "-m", "snakemake", "-s", str(self.root / "Snakefile")),
+            *("--directory", str(self.folder), "--cores", "2"),
+            *("--configfile", str(self.folder / "run.yaml"), "--", *targets),
         ]
 
     def snakemake(self, *targets: str, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -40,16 +40,10 @@ def command(place: Workplace, *targets: str, training: Sequence[str] = ("gpu=1",
     """The call of snakemake on the cluster: trainings ask for a GPU, which is a pretended one."""
     words = place.command(*targets)
     words[words.index("--cores") : words.index("--cores") + 2] = [
-        "--workflow-profile",
-        str(PROFILE),
-        "--default-resources",
-        "slurm_account=root",
-        "slurm_partition=tests",
-        "--set-resources",
-        *(f"train_system:{each}" for each in training),
-        *TURNS,
-        "--slurm-init-seconds-before-status-checks",
-        "3",
+        *("--workflow-profile", str(PROFILE)),
+        *("--default-resources", "slurm_account=root", "slurm_partition=tests"),
+        *("--set-resources", *(f"train_system:{each}" for each in training), *TURNS),
+        *("--slurm-init-seconds-before-status-checks", "3"),
     ]
     return words
 

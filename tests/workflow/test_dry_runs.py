@@ -51,19 +51,10 @@ def dry_run(tmp_path_factory: pytest.TempPathFactory) -> DryRunner:
     @cache
     def run(name: str, *overrides: str, file: str = "all") -> DryRun:
         command = [
-            sys.executable,
-            "-m",
-            "snakemake",
-            file,
-            "-n",
-            "-s",
-            str(ROOT / "Snakefile"),
-            "--directory",
-            str(tmp_path_factory.mktemp(name)),
-            "--quiet",  # with the reason of each job
-            "host",
-            "--configfile",
-            *map(str, files(name)),
+            *(sys.executable, "-m", "snakemake", file, "-n", "-s", str(ROOT / "Snakefile")),
+            *("--directory", str(tmp_path_factory.mktemp(name))),
+            *("--quiet", "host"),  # with the reason of each job
+            *("--configfile", *map(str, files(name))),
             *(("--config", *overrides) if overrides else ()),
         ]
         start = processor_time()
@@ -153,9 +144,7 @@ def test_what_is_given_as_translations_alone_is_not_timed(
 ) -> None:
     (tmp_path / "test.lattice-k64.txt").touch()
     jobs = dry_run(
-        "toy-lattice",
-        "systems=[raw/lattice]",
-        "decoders=[lattice-k64]",
+        *("toy-lattice", "systems=[raw/lattice]", "decoders=[lattice-k64]"),
         "speedup_over={reference: raw/lattice/lattice-k64}",
         f"given={{translations: {{toy.long/raw/lattice/seed1: {tmp_path}}}}}",
         file="results/report/toy-lattice/lattice.figure4.csv",  # made of times
@@ -168,9 +157,7 @@ def test_what_single_sentences_take_is_left_out_where_they_are_not_timed(
     dry_run: DryRunner,
 ) -> None:
     jobs = dry_run(
-        "toy-lattice",
-        "systems=[raw/lattice]",
-        "decoders=[lattice-k64]",
+        *("toy-lattice", "systems=[raw/lattice]", "decoders=[lattice-k64]"),
         "speedup_over={reference: raw/lattice/lattice-k64}",
         "latency={scenarios: [Smax], threads: [1]}",
         file="results/report/toy-lattice/lattice.figure4.csv",
@@ -215,9 +202,7 @@ def test_a_statistic_has_no_teacher_trained_whose_targets_are_given(
     recall = "results/toy.long/transformer-big/lattice/seed1/valid.recall.statistic.json"
     alone, reported = (
         dry_run(
-            "toy-lattice",
-            given,
-            "decoders=[beam5,lattice-k64]",
+            *("toy-lattice", given, "decoders=[beam5,lattice-k64]"),
             f"systems=[{system},transformer-big/lattice]",
             f"speedup_over={{reference: {system}/beam5}}",
             file=recall,
@@ -230,7 +215,7 @@ def test_a_statistic_has_no_teacher_trained_whose_targets_are_given(
 
 def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunner) -> None:
     everything = dry_run(
-        "multi30k-aggressive", "decoders=[beam5,beam5-optimised,greedy,gad-strict,gad-pp]"
+        *("multi30k-aggressive", "decoders=[beam5,beam5-optimised,greedy,gad-strict,gad-pp]")
     ).jobs
     chosen = dry_run(
         "multi30k-aggressive",

@@ -101,8 +101,7 @@ def test_speed_and_memory_of_every_decoder(finished: Workplace) -> None:
     assert sweep.groupby("batch").size().to_dict() == {2: 4 * 4 * 2, 4: 4 * 2 * 2}
     files = sorted(path.name for path in folder.glob("latency/*.json"))
     assert [name.split(".")[2:5] for name in files] == [
-        ["reference", "S1", "threads1"],
-        ["reference", "Smax", "threads1"],
+        *(["reference", "S1", "threads1"], ["reference", "Smax", "threads1"]),
     ]
     machine = json.loads((folder / "machine.json").read_text())
     document = json.loads((folder / "latency" / files[1]).read_text())

@@ -17,13 +17,8 @@ def arguments(job: "Job") -> list[str]:
     """
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
-        "--task",
-        "fastdecode",
-        "--family",
-        "template",
-        "--criterion",
-        "label_smoothed_cross_entropy",
-        "--label-smoothing",
-        str(job.settings.label_smoothing),
+        *("--task", "fastdecode", "--family", "template"),
+        *("--criterion", "label_smoothed_cross_entropy"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
         *validation_arguments(job.settings, {"engine": "eager"}),  # a row of our decoder
     ]

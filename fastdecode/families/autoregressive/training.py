@@ -14,11 +14,8 @@ def arguments(job: "Job") -> list[str]:
     """Return fairseq-train's options that say what is trained; the rest is the same for all."""
     return [
         *model_arguments(job.architecture, job.joint),
-        "--task",
-        "translation",
-        "--criterion",
-        "label_smoothed_cross_entropy",
-        "--label-smoothing",
-        str(job.settings.label_smoothing),
+        *("--task", "translation"),
+        *("--criterion", "label_smoothed_cross_entropy"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
         *validation_arguments(job.settings, GREEDY),
     ]

@@ -15,18 +15,10 @@ def arguments(job: "Job") -> list[str]:
     """Return fairseq-train's options that say what is trained; the rest is the same for all."""
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
-        "--fold",
-        job.options["fold"],
-        "--start",
-        job.options["start"],
+        *("--fold", job.options["fold"], "--start", job.options["start"]),
         *(["--decoder-learned-pos"] if job.options["positions"] == "learned" else []),
-        "--task",
-        "fastdecode",
-        "--family",
-        "bidirectional",
-        "--criterion",
-        "fastdecode_folded",
-        "--label-smoothing",
-        str(job.settings.label_smoothing),
+        *("--task", "fastdecode", "--family", "bidirectional"),
+        *("--criterion", "fastdecode_folded"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
         *validation_arguments(job.settings, GREEDY),
     ]

@@ -27,13 +27,8 @@ SOURCE = Path(__file__).with_name("beam.cpp")
 # A cluster's nodes share the cache: so without -march and without their own libraries. Without
 # contraction, that rounds otherwise.
 FLAGS = (
-    "-O3",
-    "-std=c++17",
-    "-shared",
-    "-fPIC",
-    "-ffp-contract=off",
-    "-static-libstdc++",
-    "-static-libgcc",
+    *("-O3", "-std=c++17", "-shared", "-fPIC", "-ffp-contract=off"),
+    *("-static-libstdc++", "-static-libgcc"),
 )
 NO_MEMORY = 2  # what search_beams returns
 _Numbers, _Doubles = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)

@@ -83,21 +83,9 @@ def estimate(text: Path, tools: Path, out: Path) -> None:
             raise UserError(f"{text}: empty: there is nothing to estimate a language model from")
         _run(
             [
-                str(tools / "lmplz"),
-                "-o",
-                str(ORDER),
-                "--prune",
-                *PRUNE,
-                "--discount_fallback",
-                "--skip_symbols",
-                "-S",
-                "1G",
-                "-T",
-                str(part),
-                "--text",
-                str(plain),
-                "--arpa",
-                str(arpa),
+                *(str(tools / "lmplz"), "-o", str(ORDER), "--prune", *PRUNE),
+                *("--discount_fallback", "--skip_symbols", "-S", "1G", "-T", str(part)),
+                *("--text", str(plain), "--arpa", str(arpa)),
             ],
             "KenLM cannot estimate the model",
         )

@@ -18,15 +18,9 @@ def arguments(job: "Job") -> list[str]:
     search = SEARCH | {"k": min(SEARCH["k"], words)}
     return [
         *model_arguments(job.architecture, job.joint, ARCHITECTURE),
-        "--orders",
-        str(job.options["orders"]),
-        "--task",
-        "fastdecode",
-        "--family",
-        "lattice",
-        "--criterion",
-        "fastdecode_markov",
-        "--label-smoothing",
-        str(job.settings.label_smoothing),
+        *("--orders", str(job.options["orders"])),
+        *("--task", "fastdecode", "--family", "lattice"),
+        *("--criterion", "fastdecode_markov"),
+        *("--label-smoothing", str(job.settings.label_smoothing)),
         *validation_arguments(job.settings, search),
     ]
