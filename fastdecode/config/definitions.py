@@ -28,6 +28,7 @@ class Definitions:
         That is key by key in files of many rows, and whole where a row is a file of its own.
         """
         self._folders = folders
+        self._read: dict[str, dict[Path, Mapping[str, Any]]] = {}
         self._read_families()
         self.recipes = tuple(self.systems)  # of what is trained
         self.systems |= {  # an ensemble is as its models are, in size and in who decodes it
@@ -38,18 +39,31 @@ class Definitions:
         for name, ensemble in self.ensembles.items():  # it may stand in another family's file
             self.family_of[name] = self.family_of.get(ensemble.system, self.family_of[name])
         self.presets = {
-            name: check(Preset, row, f"presets.yaml, {name}")
+            name: check(Preset, row, f"{self._where('presets.yaml', name)}, {name}")
             for name, row in self._table("presets.yaml").items()
         }
 
     def _table(self, name: str) -> dict[str, Any]:
         """Read one YAML table from every folder of definitions, later folders first in rank."""
         files = [folder / name for folder in self._folders if (folder / name).is_file()]
-        tables = [read_yaml(file) or {} for file in files]
-        for file, table in zip(files, tables, strict=True):
+        tables = {file: read_yaml(file) or {} for file in files}
+        for file, table in tables.items():
             if not isinstance(table, Mapping):
                 raise UserError(f"{file}: expected keys and values, found {table!r}")
-        return merge(*tables)
+        self._read[name] = tables
+        return merge(*tables.values())
+
+    def _where(self, name: str, *keys: str) -> str:
+        """Return the file of a table that has `keys`, one within the other, for an error message.
+
+        Of the project's own it is the name alone; of several the file that wins.
+        """
+        for file, table in reversed(self._read[name].items()):
+            for key in keys:
+                table = table.get(key) if isinstance(table, Mapping) else None
+            if table is not None:
+                return name if self._folders[0] in file.parents else str(file)
+        return name
 
     def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
         """Read the row `name`, a file of its own."""
@@ -58,7 +72,9 @@ class Definitions:
         }
         if name not in files:
             raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
-        return check(model, read_yaml(files[name]), f"{folder}/{name}.yaml")
+        file = files[name]
+        own = self._folders[0] not in file.parents
+        return check(model, read_yaml(file), str(file) if own else f"{folder}/{name}.yaml")
 
     def _read_families(self) -> None:
         """Read every family's systems, ensembles and decoders; no name may stand twice."""
@@ -69,25 +85,28 @@ class Definitions:
         self.family_of: dict[str, str] = {}
         names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
         for name in sorted(names):
-            family = check(Family, self._table(f"systems/{name}"), f"systems/{name}")
+            file = f"systems/{name}"
+            family = check(Family, self._table(file), self._where(file))
             stem = name.removesuffix(".yaml")
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:
                 if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
-                    raise UserError(f'systems/{name}: the name "{row}" is taken: choose another')
+                    raise UserError(f'{file}: the name "{row}" is taken: choose another')
                 self.family_of[row] = stem
             if family.systems:
                 kind = system_row(stem)
                 self.systems |= {
-                    key: check(kind, row, f"systems/{name}: systems.{key}")
+                    key: check(kind, row, f"{self._where(file, 'systems', key)}: systems.{key}")
                     for key, row in family.systems.items()
                 }
             self.ensembles |= family.ensembles
             if family.decoders:
                 row_class = decoder_row(stem)
                 self.decoders |= {
-                    key: check(row_class, row, f"systems/{name}: decoders.{key}")
+                    key: check(
+                        row_class, row, f"{self._where(file, 'decoders', key)}: decoders.{key}"
+                    )
                     for key, row in family.decoders.items()
                 }
 
@@ -95,10 +114,16 @@ class Definitions:
     def devices(self) -> dict[str, Device]:
         """Machines that a run may be estimated for."""
         table = self._table("devices.yaml")
-        return {key: check(Device, row, f"devices.yaml, {key}") for key, row in table.items()}
+        return {
+            key: check(Device, row, f"{self._where('devices.yaml', key)}, {key}")
+            for key, row in table.items()
+        }
 
     @cached_property
     def downloads(self) -> dict[str, Download]:
         """Every file that a corpus may be made from."""
         table = self._table("downloads.yaml")
-        return {key: check(Download, row, f"downloads.yaml, {key}") for key, row in table.items()}
+        return {
+            key: check(Download, row, f"{self._where('downloads.yaml', key)}, {key}")
+            for key, row in table.items()
+        }

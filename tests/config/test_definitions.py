@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,33 @@ def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> N
     write(tmp_path / "own", {"systems/mine.yaml": DEFINITIONS["systems/other.yaml"]})
     message = fault(folder, definitions=str(tmp_path / "own"))
     assert 'systems/other.yaml: the name "curious" is taken' in message
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "said"),
+    [
+        ("systems/left.yaml", {"systems": {"new": {"odd": 1}}}, ": systems.new: unknown key"),
+        ("systems/left.yaml", {"odd": 1}, ": unknown key"),
+        ("presets.yaml", {"mine": {"odd": 1}}, ", mine: unknown key"),
+        ("datasets/talks.8k.yaml", {"odd": 1}, ": unknown key"),
+    ],
+)
+def test_a_fault_in_rows_of_ones_own_names_their_file(
+    folder: Path, tmp_path: Path, file: str, rows: dict[str, Any], said: str
+) -> None:
+    write(tmp_path / "own", {file: rows})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert message.startswith(f"{tmp_path / 'own' / file}{said}")
+
+
+def test_a_fault_in_the_projects_rows_is_not_put_down_to_ones_own(
+    folder: Path, tmp_path: Path
+) -> None:
+    broken = DEFINITIONS["systems/left.yaml"]["systems"] | {"bad": {"odd": 1}}
+    write(folder, {"systems/left.yaml": DEFINITIONS["systems/left.yaml"] | {"systems": broken}})
+    write(tmp_path / "own", {"systems/left.yaml": {"systems": {"new": {}}}})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert message.startswith("systems/left.yaml: systems.bad: unknown key")
 
 
 def test_a_misspelt_folder_of_ones_own_is_refused(folder: Path, tmp_path: Path) -> None:
