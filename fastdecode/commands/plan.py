@@ -64,17 +64,23 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--folder: {arguments.folder} is no folder")
     os.chdir(arguments.folder)  # paths in the configuration are from there
     config = Configuration(values, DEFINITIONS)
-    machine = _machine(arguments.device, config.run.device, config.devices)
+    device, rows, name = config.run.device, config.devices, arguments.device
+    stated = _stated(name, device, rows)
     at_once = arguments.jobs or cores()
+    jobs = list_jobs(ROOT / "Snakefile", files, Path.cwd(), at_once)
+    machine = stated or _measured(device, rows)  # takes a while: faults are said before
     sizes = Sizes(config, Path("results"))
     costs = Costs(config, sizes, machine)
-    jobs = list_jobs(ROOT / "Snakefile", files, Path.cwd(), at_once)
     found = {job: costs.of(job) for job in jobs}
     print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
 
 
-def _machine(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machine":
-    """Return the machine that is stated, or this one, measured, with its kind's fixed costs."""
+def _stated(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machine | None":
+    """Return the machine that is stated; None: this one, to be measured.
+
+    Raises UserError if there is no such row, or no such device here.
+    """
+    from fastdecode.devices import check_device
     from fastdecode.plan.costs import Machine
 
     if name:
@@ -85,10 +91,6 @@ def _machine(name: str | None, device: str, rows: Mapping[str, Device]) -> "Mach
                 f"device is {device}: add a --configfile with device: {rows[name].kind}"
             )
         return Machine(name, rows[name])
-    from fastdecode.devices import check_device
-    from fastdecode.measure.machine import measure_machine
-    from fastdecode.provenance import describe
-
     try:
         check_device(device)
     except UserError:
@@ -96,6 +98,15 @@ def _machine(name: str | None, device: str, rows: Mapping[str, Device]) -> "Mach
             "this run is for a GPU and there is none here: say which with --device, a row of "
             "config/devices.yaml"
         ) from None
+    return None
+
+
+def _measured(device: str, rows: Mapping[str, Device]) -> "Machine":
+    """Return this machine, measured, with its kind's fixed costs."""
+    from fastdecode.measure.machine import measure_machine
+    from fastdecode.plan.costs import Machine
+    from fastdecode.provenance import describe
+
     throughputs = measure_machine(device, [1])["throughput"].values()
     best = max(found["1"] for found in throughputs)
     found = rows["cpu" if device == "cpu" else "gpu"].model_copy(update={"throughput": best})

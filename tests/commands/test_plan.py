@@ -1,10 +1,11 @@
 """`fastdecode plan`: which machine it counts with, and in which folder."""
 
 import argparse
+from pathlib import Path
 
 import pytest
 
-from fastdecode.commands.plan import _machine, add_arguments, run
+from fastdecode.commands.plan import _measured, _stated, add_arguments, run
 from fastdecode.commands.selection import DEFINITIONS
 from fastdecode.config.definitions import Definitions
 from fastdecode.errors import UserError
@@ -13,7 +14,8 @@ DEVICES = Definitions([DEFINITIONS]).devices
 
 
 def test_a_stated_device_is_a_row() -> None:
-    a100, h100 = (_machine(name, "cuda", DEVICES) for name in ("a100", "h100"))
+    a100, h100 = (_stated(name, "cuda", DEVICES) for name in ("a100", "h100"))
+    assert a100 and h100
     assert a100.name == "a100"
     assert a100.throughput < h100.throughput
 
@@ -31,13 +33,13 @@ def test_a_folder_that_is_not_there() -> None:
 
 def test_an_unknown_device() -> None:
     with pytest.raises(UserError, match=r'--device: there is no "h10".*h100'):
-        _machine("h10", "cuda", DEVICES)
+        _stated("h10", "cuda", DEVICES)
 
 
 def test_a_run_for_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(UserError, match=r"there is none here: say which with --device"):
-        _machine(None, "cuda", DEVICES)
+        _stated(None, "cuda", DEVICES)
 
 
 def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,14 +48,31 @@ def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         "fastdecode.measure.machine.measure_machine",
         lambda device, threads: {"throughput": {"fp32": found}},
     )
-    machine = _machine(None, "cpu", DEVICES)
+    assert _stated(None, "cpu", DEVICES) is None
+    machine = _measured("cpu", DEVICES)
     assert machine.throughput == 25e9
     assert "25 GFLOP/s" in machine.name
 
 
 def test_a_run_on_cores_is_not_counted_for_a_gpu_nor_the_other_way() -> None:
     with pytest.raises(UserError, match="h100 is a GPU, and the run's device is cpu: add a"):
-        _machine("h100", "cpu", DEVICES)
+        _stated("h100", "cpu", DEVICES)
     with pytest.raises(UserError, match="cpu is a core, and the run's device is cuda"):
-        _machine("cpu", "cuda", DEVICES)
-    assert _machine("cpu", "cpu", DEVICES).device.kind == "cpu"
+        _stated("cpu", "cuda", DEVICES)
+    stated = _stated("cpu", "cpu", DEVICES)
+    assert stated and stated.device.kind == "cpu"
+
+
+def test_faults_are_said_before_this_machine_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fault(*_: object) -> None:
+        raise UserError("a fault of a rule")
+
+    monkeypatch.setattr("fastdecode.plan.jobs.list_jobs", fault)
+    monkeypatch.setattr("fastdecode.measure.machine.measure_machine", lambda *_: pytest.fail())
+    monkeypatch.chdir(tmp_path)
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    with pytest.raises(UserError, match="a fault of a rule"):
+        run(parser.parse_args([]))
