@@ -171,9 +171,16 @@ def select(arguments: argparse.Namespace) -> Selection:
 
 def _must_exist(path: Path, arguments: argparse.Namespace, more: str = "") -> None:
     """Raise UserError, which says how to make it and ends with `more`, if there is no `path`."""
-    if not path.exists():
-        command = _snakemake(path, arguments)
-        raise UserError(f"{path} does not exist yet: make it with `{command}`{more}")
+    if path.exists():
+        return
+    if arguments.results.absolute().name != "results":  # which is what every run calls it
+        raise UserError(
+            f"{path} does not exist: name with --results the folder `results` of the run that made "
+            f"it{more}"
+        )
+    raise UserError(
+        f"{path} does not exist yet: make it with `{_snakemake(path, arguments)}`{more}"
+    )
 
 
 def _models(config: Configuration, dataset: str, name: str, seed: int | None) -> list[Model]:

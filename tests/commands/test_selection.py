@@ -121,6 +121,10 @@ def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
             ("--system", "transformer-big/transformer", "--decoder", "gad-strict"),
             "--decoder: gad-strict does not decode transformer: take one of",
         ),
+        (
+            (*SYSTEM, "--results", "kept"),
+            "checkpoint.pt does not exist: name with --results the folder `results` of the run",
+        ),
         (("--system", "raw/transformer-big-x3", "--seed", "1"), "leave --seed out"),
         ((*SYSTEM, "--configfile", "no.yaml"), "no.yaml: no such file"),
         ((*SYSTEM, "no/such/file"), "no/such/file: no such file"),
