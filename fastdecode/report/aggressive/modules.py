@@ -50,12 +50,13 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
     own = stages_of(artifact, row, times)
     time = sum(times[stage] for stage in own)
     for column, name in artifact.measured.items():
+        metric = METRICS[name]
         yield {
             **{key: one[key] for key in (*SPEED, "commit")},
             "column": column,
             "seeds": one["seed"],
             "n": 1,
-            "value": time / sum(times.values()) if METRICS[name].share else time,
+            "value": metric.scale * (time / sum(times.values()) if metric.share else time),
             "part": JOINT.join(own),
             "marks": disturbance(alike),
         }

@@ -17,6 +17,7 @@ class Metric:
     on_gpu: str = ""  # what stands for `tidy` where it was measured
     steady: bool = False  # a busy machine does not change it
     share: bool = False  # of stages: of the whole
+    scale: float = 1.0  # of ours to that of the artifacts: 100 where these have percent
     random: bool = True  # other test lines, or another timing, would move it
 
 
@@ -34,7 +35,7 @@ METRICS = {
     # of an end of a row, in percent: bidirectional.ends
     "end_precision": Metric("precision", "{:.1f}", "end_precision"),
     "end_precision_gain": Metric("precision", "{:.1f}", "end_precision", "gain"),
-    "repetition": Metric("repeated", "{:.2%}", "repetition_rate"),
+    "repetition": Metric("repeated, %", "{:.2f}", "repetition_rate", scale=100),
     "passes": Metric("passes", "{:.1f}", "passes"),
     "tokens_per_pass": Metric("tokens/pass", "{:.2f}", "tokens_per_pass"),
     "latency": Metric("ms", "{:.2f}", "latency_median", "speed", "S1"),
@@ -59,7 +60,9 @@ METRICS = {
     ),
     # of the stages that a row names: aggressive.modules; of one, by length: lattice.breakdown
     "module_time": Metric("ms", "{:.2f}", "latency_stage", "stages", "S1"),
-    "module_share": Metric("share", "{:.1%}", "latency_stage", "stages", "S1", share=True),
+    "module_share": Metric(
+        "share, %", "{:.1f}", "latency_stage", "stages", "S1", share=True, scale=100
+    ),
     "tokens_ratio": Metric(
         "tokens/s ratio", "×{:.2f}", "throughput_tokens", "ratio", "Smax", inverse=True
     ),

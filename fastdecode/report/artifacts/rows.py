@@ -101,7 +101,7 @@ def _quality(
     if rows.empty:
         return
     yield {
-        **over_seeds(rows, rows["value"].tolist()),
+        **over_seeds(rows, (metric.scale * rows["value"]).tolist()),
         "what": entry,
         "split": part.split,
         "signature": only(rows, "signature"),

@@ -58,7 +58,8 @@ class Resamples:
         if metric.kind == "stages":
             # a curve is a stage, and the label of a point says of what lengths of the output
             of = (cell.curve, _label(cell.origin)) if cell.curve else (_part(cell.origin), "")
-            return self.times.stages(clock, what, *of, metric.share)
+            drawn = self.times.stages(clock, what, *of, metric.share)
+            return None if drawn is None else metric.scale * drawn
         if metric.kind == "gain" and over:
             base, own = self._score(cell, metric, over), self._score(cell, metric, what)
             return None if base is None or own is None else own - base
@@ -76,7 +77,7 @@ class Resamples:
         drawn = self.scores.get(where, pd.DataFrame())
         for column in (entry, f"{entry}/{_part(cell.origin)}"):
             if column in drawn:
-                return drawn[column].to_numpy(float)
+                return metric.scale * drawn[column].to_numpy(float)
         return None
 
 

@@ -144,6 +144,14 @@ def test_the_caption_says_which_score_is_computed_how(tidy: pd.DataFrame) -> Non
     assert "compound-split BLEU of ours: toy, test, cpu: X, 2 cores, bleu|words." in caption
 
 
+def test_shares_stand_in_percent_beside_published_percent(tidy: pd.DataFrame) -> None:
+    share = value("raw/base/beam5", "repetition_rate", 0.0125)
+    artifact = ARTIFACT.model_copy(update={"measured": {"repeated": "repetition"}})
+    found = cells(Evidence(artifact, pd.concat([tidy, pd.DataFrame([share])]), PARTS))
+    assert ours(found, "slow", "repeated", "")["value"] == pytest.approx(1.25)
+    assert printed("x", artifact, found).frame["toy repeated, %"].tolist()[0] == "1.25"
+
+
 def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))

@@ -21,7 +21,7 @@ TABLE = {
     "published": {"bleu": "B"},
     "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"}
     | {"tokens": "tokens_ratio", "passes": "passes", "memory": "memory"}
-    | {"ends": "end_precision_gain", "module": "module_time"},
+    | {"ends": "end_precision_gain", "module": "module_time", "repeated": "repetition"},
     "over": "slow",
     "rows": {name: {"bleu": 30, "ours": f"raw/{name}/beam5"} for name in NAMES},
 }

@@ -113,6 +113,16 @@ def test_whatever_other_lines_would_move_needs_an_interval(tmp_path: Path) -> No
         assert verdict(found, order, resamples=resamples) == expected
 
 
+def test_resamples_of_shares_are_in_percent_as_cells_are(tmp_path: Path) -> None:
+    found = {"table1": cells_of(tmp_path, line("quick", "repeated", 2.0))}
+    drawn = {"raw/quick/beam5": np.linspace(0.01, 0.03, 1000)}
+    resamples = Resamples({("toy", "test", "repetition_rate"): pd.DataFrame(drawn)})
+    (one,) = judged(found, {"value": "quick.repeated", "above": 0.5}, resamples=resamples)
+    (finding,) = one.findings
+    assert (one.verdict, finding.value) == (HOLDS, 2.0)
+    assert (finding.low, finding.high) == pytest.approx((1.05, 2.95), abs=0.01)
+
+
 def test_the_gain_of_an_end_has_the_interval_of_its_difference(tmp_path: Path) -> None:
     more = {"over": "raw/slow/beam5", "part": "precision1_last5"}
     cells = [line("quick", "ends", 2.0, **more)]

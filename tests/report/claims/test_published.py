@@ -18,8 +18,6 @@ DATASETS = {
     "lattice": ["wmt14_en_de", "wmt14_de_en", "wmt16_en_ro", "wmt16_ro_en", "iwslt14_de_en"],
 }
 OF = {"bidirectional.table3a": "wmt14", "bidirectional.table3b": "aspec"}  # tables of one alone
-# Ours are a share where the paper has percent.
-SHARES = {"percent", "repetition_pct"}
 # Readings that ask for more than the paper has on one of its data sets, and say so.
 STRICTER = {
     ("aspec", "mask-predict-iteration-tradeoff"),
@@ -33,8 +31,6 @@ def ours(table: str, dataset: str) -> Callable[[str], tuple[str, float]]:
     """Return how a published column is called among ours, and what its numbers are times."""
 
     def of(column: str) -> tuple[str, float]:
-        if column in SHARES:
-            return column, 0.01
         if column == dataset:
             return "bleu", 1.0
         name = column.removeprefix(f"{dataset}_")
