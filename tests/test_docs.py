@@ -48,7 +48,8 @@ def test_the_own_corpus_of_the_how_to_is_a_valid_run(tmp_path: Path) -> None:
 
 
 def test_the_own_decoders_of_the_how_to_are_a_valid_run(tmp_path: Path) -> None:
-    rows, run = BLOCK.findall((ROOT / "docs/add-a-decoder.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs/add-a-decoder.md").read_text(encoding="utf-8"))
+    _, _, rows, run = blocks
     (tmp_path / "systems").mkdir()
     (tmp_path / "systems/parallel.yaml").write_text(rows)
     values = merge(read_yaml(CONFIG / "config.yaml"), yaml.safe_load(run))
@@ -56,6 +57,19 @@ def test_the_own_decoders_of_the_how_to_are_a_valid_run(tmp_path: Path) -> None:
     fast = "nat-9-lengths-optimised"
     assert config.decoders_of("raw/nat") == ["nat-9-lengths", fast]
     assert config.twin(fast, "raw/nat") == "nat-9-lengths"
+
+
+def test_the_given_translations_of_the_how_to_are_a_valid_run(tmp_path: Path) -> None:
+    blocks = BLOCK.findall((ROOT / "docs/add-a-decoder.md").read_text(encoding="utf-8"))
+    rows, run, _, _ = blocks
+    (tmp_path / "systems").mkdir()
+    (tmp_path / "systems/autoregressive.yaml").write_text(rows)
+    (tmp_path / "test.theirs-output.txt").write_text("a line\n")
+    values = merge(read_yaml(CONFIG / "config.yaml"), yaml.safe_load(run))
+    values["given"] = yaml.safe_load(str(values["given"]).replace("FOLDER", str(tmp_path)))
+    config = Configuration(values | {"definitions": str(tmp_path)}, CONFIG)
+    assert config.decoders_of("raw/theirs") == ["theirs-output"]
+    assert config.decoders_of("raw/transformer") == ["beam5"]
 
 
 def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
