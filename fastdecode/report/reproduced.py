@@ -23,7 +23,7 @@ LEVELS = {
     "seeds": "toy, three seeds",
     "sizes": "toy, sizes",
     "objectives": "toy, objectives",
-    "distilled": "toy, distilled",
+    "targets": "toy, raw and distilled",
     "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
