@@ -1,6 +1,7 @@
 """The page of a run: its systems, the artifacts and claims of its papers, example sentences."""
 
 from fastdecode.config.timed import tuned_over
+from fastdecode.report.captions import captions
 
 
 def page_files():
@@ -41,19 +42,6 @@ def speed_tables():
         for path in speed_files()
         if Path(path).name.startswith("speed.") and path.endswith(".csv")
     ]
-
-
-def page_figures():
-    """Return the figures beside the papers', by what they show."""
-    figures = {}
-    for path in named(report_files(), "svg"):
-        figure, _, rest = path.removesuffix(".svg").partition(".")
-        if figure == "learning_curves":
-            figures[path] = "Learning curves"
-        elif figure in LATENCY_FIGURES:
-            what = LATENCY_FIGURES[figure]
-            figures[path] = f"{what[0].upper()}{what[1:]}: {rest}"
-    return figures
 
 
 def possible_drawings():
@@ -122,7 +110,7 @@ rule write_page:
             ]
             for name, row in CONFIG.datasets.items()
         },
-        figures=page_figures(),
+        figures=captions(named(report_files(), "svg")),
         files=["measurements.csv", *named(report_files(), "csv", "md", "tex")],
     message:
         "The page of this run"

@@ -1,12 +1,7 @@
 """From measurements to tables and figures, which are drawn from CSV files alone."""
 
 from fastdecode.config.artifacts import also_scored
-
-LATENCY_FIGURES = {
-    "latency_by_length": "latency by output length",
-    "speedup_distribution": "speed-up line by line",
-    "stages": "where the time goes",
-}
+from fastdecode.report.captions import LATENCY_FIGURES
 
 
 wildcard_constraints:
