@@ -6,6 +6,7 @@ from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_lines
 from fastdecode.report.page.page import PaperOf, Report, page
+from fastdecode.report.page.place import Place
 
 params, out = snakemake.params, Path(snakemake.output[0])
 with clear_errors():
@@ -15,7 +16,7 @@ with clear_errors():
         artifacts = {key: Artifact.model_validate(row) for key, row in rows}
         papers.append(PaperOf(**{**paper, "artifacts": artifacts}))
     report = Report(
-        folder=out.parent,
+        place=Place(out.parent),
         papers=papers,
         **{key: params[key] for key in ("name", "splits", "speedup_over")},
         **{key: params[key] for key in ("speeds", "sentences", "figures", "files", "languages")},

@@ -14,12 +14,14 @@ from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.artifacts.points import Line
 from fastdecode.report.claims.printed import CAPTION, read_verdicts
 from fastdecode.report.page import chart, sections
+from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
 from fastdecode.report.speed import read_speed
 from fastdecode.report.systems import systems_table
 from fastdecode.report.tidy import read_tidy
 
 HERE = Path(__file__).parent
+UNKNOWN = ("", "")  # so HTML has languages that nobody knows
 
 
 @dataclass(frozen=True)
@@ -35,25 +37,26 @@ class PaperOf:
 
 @dataclass(frozen=True)
 class Report:
-    """What the page of a run is made of; all files lie in its folder."""
+    """What the page of a run is made of."""
 
     name: str
-    folder: Path
+    place: Place  # of all files that are named below
     splits: Sequence[tuple[str, str]]  # (dataset, split) of everything that is tested
     speedup_over: Mapping[str, str | None]  # the denominator of each tier
+    measurements: str = "measurements.csv"
     papers: Sequence[PaperOf] = ()
     speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed
     sentences: Sequence[str] = ()  # names of CSV files of fastdecode.report.page.sentences
     languages: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Of the source and of the target, for every dataset with sentences, as HTML names them."""
+    """Dataset → of its source and of its target, as HTML names them."""
     figures: Mapping[str, str] = field(default_factory=dict)  # name of an SVG → what it shows
     files: Sequence[str] = ()  # further ones that are linked
 
 
 def page(report: Report) -> str:
     """Return the page as HTML. Raises UserError where a file is missing."""
-    tidy = read_tidy(report.folder / "measurements.csv")
-    papers = [_paper(paper, report.folder) for paper in report.papers]
+    tidy = read_tidy(report.place.path(report.measurements))
+    papers = [_paper(paper, report.place) for paper in report.papers]
     drawings: dict[Line, list[tuple[str, Shown]]] = {}  # with the paper they are of
     for one in papers:
         for shown in one["artifacts"]:
@@ -78,7 +81,8 @@ def page(report: Report) -> str:
         frame=(chart.LEFT, chart.TOP, chart.WIDTH - chart.RIGHT, chart.HEIGHT - chart.BOTTOM),
         tables=_systems(report, tidy),
         figures=[
-            (text, sections.picture(report.folder / name)) for name, text in report.figures.items()
+            (text, sections.picture(report.place.path(name)))
+            for name, text in report.figures.items()
         ],
         papers=papers,
         claims_caption=CAPTION,
@@ -103,7 +107,7 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
-    frames = [read_speed(report.folder / name) for name in report.speeds]
+    frames = [read_speed(report.place.path(name)) for name in report.speeds]
     models = tidy[["target", "system", "family"]].drop_duplicates(["target", "system"])
     families = {
         (str(row["target"]), str(row["system"])): str(row["family"])
@@ -125,17 +129,19 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
     return found
 
 
-def _paper(paper: PaperOf, folder: Path) -> dict[str, Any]:
-    file = folder / f"claims.{paper.key}.csv"
+def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
+    name = f"claims.{paper.key}"
+    file = place.path(f"{name}.csv")
     said = sections.claims(read_verdicts(file)) if file.is_file() else []
     return {
         "paper": paper,
         "artifacts": [
-            sections.show(paper.key, key, artifact, folder)
+            sections.show(paper.key, key, artifact, place)
             for key, artifact in paper.artifacts.items()
         ],
         "claims": said,
         "tally": sections.tally(said),
+        "files": sections.files(name, place),
     }
 
 
@@ -143,7 +149,7 @@ def _sentences(
     report: Report, name: str, drawings: Mapping[Line, Sequence[tuple[str, Shown]]]
 ) -> list[dict[str, Any]]:
     """Return the examples of a dataset: source, reference, what every decoder wrote, drawings."""
-    frame = pd.read_csv(report.folder / name, dtype=str, keep_default_na=False)
+    frame = pd.read_csv(report.place.path(name), dtype=str, keep_default_na=False)
     examples = []
     for (dataset, split, number), group in frame.groupby(["dataset", "split", "line"], sort=False):
         line, first = (str(dataset), str(split), str(number)), group.iloc[0]
@@ -154,7 +160,7 @@ def _sentences(
                 "source": first["source"],
                 "reference": first["reference"],
                 "written": [(row["what"], row["text"]) for row in group.to_dict("records")],
-                "languages": report.languages[first["dataset"]],
+                "languages": report.languages.get(first["dataset"], UNKNOWN),
                 "drawings": drawings.get(line, []),
             }
         )

@@ -13,6 +13,7 @@ from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
+from fastdecode.report.page.place import Place
 from fastdecode.report.tables import seeds_of
 
 FORMATS = ("csv", "md", "tex", "svg", "pdf", "png", "html")
@@ -53,7 +54,7 @@ class Shown:
     picture: str  # data URI of a figure
     line: Line | None  # of a figure: the line that it is a drawing of
     provenance: tuple[tuple[str, str], ...]  # empty: nothing of it was run
-    files: tuple[tuple[str, str], ...]  # kind, path beside the page
+    files: tuple[tuple[str, str], ...]  # kind, link
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,10 @@ class Said:
     verdicts: tuple[Verdict, ...]
 
 
-def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
-    """Return an artifact of a paper, from its files in a folder. Raises UserError without them."""
+def show(paper: str, key: str, artifact: Artifact, place: Place) -> Shown:
+    """Return an artifact of a paper, from its files. Raises UserError without them."""
     name = f"{paper}.{key}"
-    csv = folder / f"{name}.csv"
+    csv = place.path(f"{name}.csv")
     table = tabulate(name, artifact, csv) if artifact.kind == "table" else None
     frame = (CELLS if table else POINTS).read(csv)
     return Shown(
@@ -89,14 +90,19 @@ def show(paper: str, key: str, artifact: Artifact, folder: Path) -> Shown:
         artifact=artifact,
         grid=grid(table.frame, artifact.title, len(artifact.labels)) if table else None,
         caption=table.caption if table else "",
-        picture="" if table else picture(folder / f"{name}.svg"),
+        picture="" if table else picture(place.path(f"{name}.svg")),
         line=None if table else line_of(frame),
         provenance=provenance(artifact, frame),
-        files=tuple(
-            (NAMES.get(kind, kind.upper()), f"{name}.{kind}")
-            for kind in FORMATS
-            if (folder / f"{name}.{kind}").is_file()
-        ),
+        files=files(name, place),
+    )
+
+
+def files(name: str, place: Place) -> tuple[tuple[str, str], ...]:
+    """Return kind and link of what there is of a name."""
+    return tuple(
+        (NAMES.get(kind, kind.upper()), place.link(f"{name}.{kind}"))
+        for kind in FORMATS
+        if place.path(f"{name}.{kind}").is_file()
     )
 
 

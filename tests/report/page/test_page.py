@@ -32,6 +32,7 @@ from fastdecode.report.page.chart import (
     charts,
 )
 from fastdecode.report.page.page import PaperOf, Report, page
+from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
 from fastdecode.report.speed import read_speed, speed_rows
@@ -112,7 +113,7 @@ def report(folder: Path) -> Report:
     paper = PaperOf("mine", "Of <Two> Systems", ["A. Nobody"], 2000, artifacts)
     return Report(
         name="made",
-        folder=folder,
+        place=Place(folder),
         splits=[("toy", "test")],
         speedup_over={"reference": SLOW},
         papers=[paper],
