@@ -19,7 +19,7 @@ COMMANDS = {
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
     "plan": "estimate what a run will cost before it is launched",
-    "redraw": "write tables and draw figures anew from their CSV files",
+    "redraw": "write tables, figures and the page of a run anew from CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }
 INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended

@@ -47,22 +47,24 @@ def draw(csv: Path, *pictures: Path) -> None:
         raise UserError(f"{csv}: it has no column {error}: {AGAIN}") from None
 
 
-def redraw(csv: Path, out: Path) -> int:
+def redraw(csv: Path, out: Path) -> list[Path]:
     """Draw such a CSV into `out` in all formats, one of speeds for every tier that has BLEU.
 
-    Returns how many pictures it gave.
+    Returns the pictures.
 
     Raises UserError as `draw` does.
     """
     if _kind(csv) != SPEED:
-        draw(csv, *_files(out, csv.stem))
-        return 1
+        files = _files(out, csv.stem)
+        draw(csv, *files)
+        return list(files)
     rows = read_speed(csv)
     place, _, scenario = csv.stem.removeprefix(f"{SPEED}.").rpartition(".")
     tiers = rows.loc[rows["bleu"].notna(), "tier"].unique()
-    for tier in tiers:
-        draw_pareto(rows, tier, *_files(out, f"pareto.{place}.{tier}.{scenario}"))
-    return len(tiers)
+    pictures = {tier: _files(out, f"pareto.{place}.{tier}.{scenario}") for tier in tiers}
+    for tier, files in pictures.items():
+        draw_pareto(rows, tier, *files)
+    return [file for files in pictures.values() for file in files]
 
 
 def _kind(csv: Path) -> str:

@@ -49,7 +49,8 @@ def systems_table(
     medians of one sentence at a time with the fewest threads, and speed-ups, over the denominator
     of the tier, those of fastdecode.report.speed. `rows` are those that the table is to have, and
     one without any measurement says so; by default it has all that were measured. `others` counts
-    the systems that the run leaves out: the caption says so.
+    the systems that the run leaves out: the caption says so. Where the denominator of a tier is not
+    even known to be None, nothing is said of it.
 
     Raises UserError if nothing was measured, if scores have different signatures, if a value stands
     twice, and where times cannot be compared: see fastdecode.report.speed.
@@ -70,7 +71,7 @@ def systems_table(
     frame = pd.DataFrame(lines, columns=COLUMNS, dtype=str).fillna("")
     caption = [
         f"{dataset}, {split}: what was trained, its quality and its time.",
-        *_timing(tidy, speeds, own),
+        *_timing(tidy, speeds, own, speedup_over),
         *_signatures(tidy),
         *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),
         *notes(frame),
@@ -115,15 +116,21 @@ def _line(
     }
 
 
-def _timing(tidy: pd.DataFrame, speeds: pd.DataFrame, precision: str) -> list[str]:
+def _timing(
+    tidy: pd.DataFrame,
+    speeds: pd.DataFrame,
+    precision: str,
+    speedup_over: Mapping[str, str | None],
+) -> list[str]:
     """Say what times and speed-ups are of, and which seeds were timed where they are not all."""
     if speeds.empty:
         return []
     device, threads, seeds = (only(speeds, name) for name in ("device", "threads", "seeds"))
     seed = "" if seeds == seeds_of(tidy["seed"]) else f", seed {seeds}"
+    known = [tier for tier in speeds["tier"].unique() if tier in speedup_over]
     return [
         f"Median times: scenario S1, {device}, threads {threads}, {precision}{seed}.",
-        *(speed.over(tier, speeds[speeds["tier"] == tier]) for tier in speeds["tier"].unique()),
+        *(speed.over(tier, speeds[speeds["tier"] == tier]) for tier in known),
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.commands import main
-from fastdecode.commands.redraw import drawable
+from fastdecode.commands.redraw import drawable, read_papers
 from fastdecode.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,8 @@ def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture
     shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     main(["redraw", str(tmp_path)])
     assert (tmp_path / "lattice.table3.md").is_file()
-    assert "1 tables, 0 figures" in capsys.readouterr().out
+    assert "1 tables, 0 figures; no page, as" in capsys.readouterr().out
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_pictures_of_a_run(tmp_path: Path) -> None:
@@ -48,6 +49,54 @@ def test_pictures_of_a_run(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "one").iterdir()} == pictures
     table = {"lattice.table3.md", "lattice.table3.tex"}
     assert {path.name for path in (tmp_path / "all").iterdir()} == pictures | table
+
+
+def test_a_page_where_there_are_measurements(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It shows what was drawn, and says nothing of the papers that are not there."""
+    kept, out = tmp_path / "kept", tmp_path / "out"
+    kept.mkdir()
+    copied = (
+        "measurements.csv.gz",
+        "dag.table1.csv",
+        "speed.toy.long.test.S1.csv",
+        "learning_curves.svg",
+    )
+    for name in copied:
+        shutil.copy(PUBLISHED / "dag/seeds" / name, kept)
+    (kept / "dag.figure12.csv").write_text("dataset\n")
+    with pytest.raises(SystemExit, match=r"dag.figure12.csv: its columns are not"):
+        main(["redraw", str(kept), "--out", str(out)])
+    page = out / "index.html"
+    assert capsys.readouterr().out.endswith(f"; all of it on one page: {page}\n")
+    text = page.read_text()
+    assert '<article id="dag.table1"' in text and 'id="dag.figure12"' not in text
+    assert '<a href="dag.table1.tex"' in text and '<a href="../kept/dag.table1.csv"' in text
+    assert "Systems on toy.long, test" in text and "Learning curves" in text
+    assert 'id="lattice"' not in text and "Nothing of it was run" not in text
+    page.unlink()
+    main(["redraw", str(kept), "--out", str(out), "--only", "dag.table1"])
+    assert capsys.readouterr().out.endswith("1 tables, 0 figures\n") and not page.exists()
+
+
+def test_measurements_alone_have_a_page(tmp_path: Path) -> None:
+    shutil.copy(PUBLISHED / "dag/seeds/measurements.csv.gz", tmp_path)
+    main(["redraw", str(tmp_path)])
+    text = (tmp_path / "index.html").read_text()
+    assert "Systems on toy.long, test" in text
+    assert "nothing was timed" not in text.lower()  # it was: over what is not known
+
+
+def test_measurements_that_cannot_be_used_are_said_after_all_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
+    (tmp_path / "measurements.csv").write_text("dataset,value\n")
+    with pytest.raises(SystemExit, match=r"measurements.csv: its columns are not run, .*again"):
+        main(["redraw", str(tmp_path)])
+    assert "1 tables, 0 figures" in capsys.readouterr().out
+    assert not (tmp_path / "index.html").exists()
 
 
 def test_what_cannot_be_used_does_not_stop_the_rest(
@@ -75,6 +124,6 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none: no such folder"):
-        drawable(tmp_path / "none", PAPERS)
+        drawable(tmp_path / "none", read_papers(PAPERS))
     with pytest.raises(UserError, match=r"--papers .*none: no such folder"):
-        drawable(tmp_path, tmp_path / "none")
+        read_papers(tmp_path / "none")
