@@ -59,9 +59,10 @@ class Definitions:
         Of the project's own it is the name alone; of several the file that wins.
         """
         for file, table in reversed(self._read[name].items()):
+            found: Any = table
             for key in keys:
-                table = table.get(key) if isinstance(table, Mapping) else None
-            if table is not None:
+                found = found.get(key) if isinstance(found, Mapping) else None
+            if found is not None:
                 return name if self._folders[0] in file.parents else str(file)
         return name
 

@@ -8,6 +8,7 @@ import pytest
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
+from fastdecode.families.lattice import scorer
 from fastdecode.measure.benchmark import Plan, Words, benchmark, reference
 from fastdecode.measure.benchmark_tables import OPPONENTS, batches, ratios, stages
 from fastdecode.measure.timing import Entry
@@ -89,7 +90,17 @@ def test_engines_write_the_same_words_as_their_reference(systems: dict[str, Syst
     assert compared == 2 + 1 + 2 + 2 + 2
 
 
-def test_layers_in_turn_are_those_that_run(systems: dict[str, System]) -> None:
+def test_layers_in_turn_are_those_that_run(
+    systems: dict[str, System], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[int] = []  # by the lattice's layers, which are no modules
+    layer_of_scorer = scorer._Layer.__call__
+
+    def scoring(*arguments: Any) -> Any:
+        scored.append(1)
+        return layer_of_scorer(*arguments)
+
+    monkeypatch.setattr(scorer._Layer, "__call__", scoring)
     compared = []
     for entry in PLAN.entries():
         if entry.tier != "reference":
@@ -99,13 +110,14 @@ def test_layers_in_turn_are_those_that_run(systems: dict[str, System]) -> None:
         layers = [layer for m in models for side in (m.encoder, m.decoder) for layer in side.layers]
         decoder = system.decoder(entry.family, entry.settings, Words().target_text)
         ran: list[int] = []
+        scored.clear()
         hooks = [layer.register_forward_hook(lambda *_, ran=ran: ran.append(1)) for layer in layers]
         (line,) = PLAN.workload()[1][0]
         (translation,) = decoder([Words().source_tokens(line)])
         for hook in hooks:
             hook.remove()
         compared.append(entry.name)
-        assert len(ran) == decoder.serial_layers.of(translation.passes), entry.name
+        assert len(ran + scored) == decoder.serial_layers.of(translation.passes), entry.name
     assert len(compared) == 8
 
 

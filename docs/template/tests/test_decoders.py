@@ -55,12 +55,14 @@ def test_lengths_are_held_sentence_by_sentence(engine: str, ragged: Sentences) -
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_comes_with_a_translation(engine: str, ragged: Sentences) -> None:
-    decode = decoder(untrained(), engine)
+    system = untrained()
+    decode = decoder(system, engine)
     for translation in decode(ragged):
         assert (translation.text, translation.passes) == (" ".join(translation.tokens), 1)
         assert translation.stages.keys() == {"encode", "decode", "search", "finish"}
     assert decode.bytes_per_pass > 8 * 20 * 8  # more than the output projection
-    assert decode.serial_layers == (1, 1)
+    (model,) = system.models
+    assert decode.serial_layers == (len(model.encoder.layers), len(model.decoder.layers))
 
 
 def test_what_does_not_fit_is_refused() -> None:
