@@ -35,9 +35,11 @@ class Sheet:
         write_csv(path, frame)
 
     def read(self, path: Path) -> pd.DataFrame:
-        """Read such a CSV. Raises UserError if it is missing or has other columns."""
+        """Read such a CSV. Raises UserError if it is missing or empty, or has other columns."""
         if not path.is_file():
             raise UserError(f"{path}: no such file")
+        if not path.stat().st_size:
+            raise UserError(f"{path}: empty file: make it again")
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         missing = self.columns[len(frame.columns) :]
         if set(missing) <= set(self.added):
