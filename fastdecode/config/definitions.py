@@ -28,7 +28,7 @@ class Definitions:
         That is key by key in files of many rows, and whole where a row is a file of its own.
         """
         self._folders = folders
-        self._read: dict[str, dict[Path, Mapping[str, Any]]] = {}
+        self._read: dict[str, dict[Path, Mapping[str, Any]]] = {}  # tables: file → what it holds
         self._read_families()
         self.recipes = tuple(self.systems)  # of what is trained
         self.systems |= {  # an ensemble is as its models are, in size and in who decodes it
@@ -63,8 +63,12 @@ class Definitions:
             for key in keys:
                 found = found.get(key) if isinstance(found, Mapping) else None
             if found is not None:
-                return name if self._folders[0] in file.parents else str(file)
+                return self._called(file, name)
         return name
+
+    def _called(self, file: Path, name: str) -> str:
+        """Return how messages call a file: the project's own by `name`, others by their path."""
+        return name if self._folders[0] in file.parents else str(file)
 
     def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
         """Read the row `name`, a file of its own."""
@@ -74,8 +78,7 @@ class Definitions:
         if name not in files:
             raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
         file = files[name]
-        own = self._folders[0] not in file.parents
-        return check(model, read_yaml(file), str(file) if own else f"{folder}/{name}.yaml")
+        return check(model, read_yaml(file), self._called(file, f"{folder}/{name}.yaml"))
 
     def _read_families(self) -> None:
         """Read every family's systems, ensembles and decoders; no name may stand twice."""

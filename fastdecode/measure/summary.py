@@ -14,6 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import open_to_write, write_json
 from fastdecode.measure.disturbance import cores_of_others, disturbances
 from fastdecode.measure.latency import Sample, Series
+from fastdecode.transformer.weights import Layers
 
 UNACCOUNTED = "unaccounted"  # what stages leave over of the whole
 STAGE_KEYS = ("decoder", "batch", "repeat", "line", "tokens")  # of a sample
@@ -137,7 +138,8 @@ def write_latency(
             continue
         row = {**key, **timings.labels[series.decoder], **summarise_series(series)}
         row["floor_fraction"] = floor(row, bandwidth) / row["mean"]  # passes are a mean, too
-        row["serial_layers"] = row["layers_once"] + row["layers_per_pass"] * row["passes"]
+        layers = Layers(row["layers_once"], row["layers_per_pass"])
+        row["serial_layers"] = layers.of(row["passes"])
         if provenance["scenario"] == "Smax":
             row |= throughput(series.samples)
         rows.append({**row, "stages": stages.get((series.decoder, series.batch), {})})

@@ -20,7 +20,7 @@ from fastdecode.families.aggressive import naive, verify
 from fastdecode.families.aggressive.decoders import DraftAndVerify, batch_of
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
-from fastdecode.families.aggressive.models import Checks, Verifier, own_layers
+from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer import highest
@@ -309,6 +309,7 @@ def test_one_encoder_for_both(
     monkeypatch.setattr(TransformerEncoderBase, "forward", counting(forward))
     assert facts(decoder(ragged)) == facts(apart)
     assert len(passes) == 1
+    assert decoder.serial_layers.once == serial_layers(verifier.models[0]).once
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -382,7 +383,6 @@ def test_layers_of_both_models_are_in_turn(pair: System, engine: str) -> None:
     theirs, ours = (serial_layers(system.models[0]) for system in (verifier, pair))
     assert layers() == (theirs.once + ours.once, theirs.per_pass + ours.per_pass)
     assert layers(mode="draft") == ours
-    assert own_layers(pair.models[0], share_encoder=True) == (0, ours.per_pass)
 
 
 # What is refused
