@@ -7,6 +7,7 @@ from pathlib import Path
 from fastdecode.commands.selection import positive
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
+from fastdecode.measure.disturbance import REPEATS, WARMUP
 
 LONGEST = 1000  # tokens of a line: the models know 1,024 positions
 DEFAULT = Path("results/benchmark")
@@ -56,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lines", type=positive, default=4, help="source lines (%(default)s)")
     parser.add_argument(
-        "--warmup", type=int, default=2, help="lines before the clock counts (%(default)s)"
+        "--warmup", type=int, default=WARMUP, help="lines before the clock counts (%(default)s)"
     )
     parser.add_argument(
-        "--repeats", type=positive, default=5, help="passes over the lines (%(default)s)"
+        "--repeats", type=positive, default=REPEATS, help="passes over the lines (%(default)s)"
     )
     parser.add_argument("--threads", type=positive, default=1, help="CPU threads (%(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(%(default)s)")

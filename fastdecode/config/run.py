@@ -33,9 +33,9 @@ class Latency(Row):
     )
     batch_lines: PositiveInt = Field(64, description="Smax: test lines timed at every batch size")
     warmup: PositiveInt = Field(
-        20, description="sentences before the clock counts; on a GPU all lines"
+        20, description="sentences before the clock counts, below 20 marked †; on a GPU all lines"
     )
-    repeats: PositiveInt = Field(5, description="passes over the lines")
+    repeats: PositiveInt = Field(5, description="passes over the lines, below 5 marked †")
 
     @model_validator(mode="after")
     def _sound(self) -> "Latency":

@@ -21,6 +21,7 @@ from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, untrained, untrained_families
 from fastdecode.files import read_json, write_lines
 from fastdecode.measure.benchmark_tables import tables
+from fastdecode.measure.disturbance import REPEATS, WARMUP
 from fastdecode.measure.latency import Decode, Series, measure
 from fastdecode.measure.machine import measure_machine, synchroniser
 from fastdecode.measure.summary import Timings, write_latency
@@ -45,8 +46,8 @@ class Plan:
     vocabulary: int = 32000
     length: int = 28
     lines: int = 4
-    warmup: int = 2
-    repeats: int = 5
+    warmup: int = WARMUP
+    repeats: int = REPEATS
     threads: int = 1
     device: str = "cpu"
     precision: str = "fp32"
@@ -190,7 +191,7 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
             calls, plan.workload(), plan.warmup, plan.repeats, synchroniser(plan.device)
         )
     staged_series: list[Series] = measured if staged else []
-    return Timings(list(range(plan.lines)), [], labels, measured, staged_series)
+    return Timings(list(range(plan.lines)), plan.warmup, [], labels, measured, staged_series)
 
 
 def reference(entry: Entry, entries: Sequence[Entry]) -> Entry | None:

@@ -1,4 +1,4 @@
-"""Whether something else was at work on the machine while a decoder was timed."""
+"""What speaks against a timing: something else at work on the machine, or too few repeats."""
 
 import os
 import time
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 DRIFT = 0.1  # the share by which the medians of repeats may differ on a quiet machine
 OTHERS = 0.2  # cores that all other processes together may use: what an idle system comes to
+REPEATS, WARMUP = 5, 20  # passes over the lines, and sentences before them, that a timing needs
 
 
 class Usage(NamedTuple):
@@ -53,12 +54,19 @@ def cores_of_others(turns: Iterable[tuple[Usage, Usage]]) -> float | None:
     return max(others / wall, 0.0) if wall else None  # below 0: ticks are coarse
 
 
-def disturbances(repeat_medians: Sequence[float], others: float | None) -> list[str]:
-    """Return what speaks against a timing, such as `drift 14%`; nothing on a quiet machine."""
+def disturbances(repeat_medians: Sequence[float], others: float | None, warmup: int) -> list[str]:
+    """Return what speaks against a timing, such as `drift 14%`.
+
+    Nothing does on a quiet machine after `warmup` sentences and as many repeats as it needs.
+    """
     found = []
     least, most = min(repeat_medians), max(repeat_medians)
     if least > 0 and most > (1 + DRIFT) * least:
         found.append(f"drift {most / least - 1:.0%}")
     if others is not None and others > OTHERS:
         found.append(f"others used {others:.1f} cores")
+    if len(repeat_medians) < REPEATS:
+        found.append(f"{len(repeat_medians)} repeats")
+    if warmup < WARMUP:
+        found.append(f"{warmup} sentences of warm-up")
     return found

@@ -32,6 +32,7 @@ class Timings:
     """Several decoders timed side by side."""
 
     lines: list[int]  # of the test set, in the order in which they were timed
+    warmup: int  # sentences that each decoder translated before
     left_out: list[int]  # batch sizes that so few lines do not fill
     labels: dict[str, dict[str, Any]]  # by decoder: target, …, and its costs
     measured: list[Series]
@@ -56,7 +57,7 @@ def summarise(samples: Sequence[float]) -> dict[str, float]:
     }
 
 
-def summarise_series(series: Series) -> dict[str, Any]:
+def summarise_series(series: Series, warmup: int) -> dict[str, Any]:
     """Return the summary of one decoder at one batch size, times in milliseconds a batch.
 
     Beside those of `summarise` it has "tokens" (mean a sentence), "passes" (mean a batch),
@@ -67,7 +68,7 @@ def summarise_series(series: Series) -> dict[str, Any]:
     medians = [median(s.milliseconds for s in repeat) for repeat in _by_repeat(samples)]
     summary = summarise([sample.milliseconds for sample in samples])
     others = cores_of_others(series.turns)
-    found = disturbances(medians, others)
+    found = disturbances(medians, others, warmup)
     return {
         **summary,
         "tokens": sum(s.tokens for s in samples) / sum(s.sentences for s in samples),
@@ -136,7 +137,7 @@ def write_latency(
             labels = timings.labels[series.decoder]
             left_out.append({**key, **labels, "reason": series.stopped})
             continue
-        row = {**key, **timings.labels[series.decoder], **summarise_series(series)}
+        row = {**key, **timings.labels[series.decoder], **summarise_series(series, timings.warmup)}
         row["floor_fraction"] = floor(row, bandwidth) / row["mean"]  # passes are a mean, too
         layers = Layers(row["layers_once"], row["layers_per_pass"])
         row["serial_layers"] = layers.of(row["passes"])

@@ -130,7 +130,7 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
 
     measured = timed(not cuda, bench.settings.repeats)
     staged = timed(True, 1) if cuda else measured
-    return Timings(chosen.lines, chosen.left_out, labels, measured, staged)
+    return Timings(chosen.lines, warmup, chosen.left_out, labels, measured, staged)
 
 
 def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decode, dict[str, int]]:

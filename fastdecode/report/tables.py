@@ -7,7 +7,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.measure.agreement import FEW, GAP
-from fastdecode.measure.disturbance import DRIFT, OTHERS
+from fastdecode.measure.disturbance import DRIFT, OTHERS, REPEATS, WARMUP
 
 NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
@@ -16,7 +16,8 @@ DISTURBED, RANDOM, APART = "†", "‡", "≠"
 NOTES = {
     "±": "±: standard deviation over seeds.",
     DISTURBED: f"{DISTURBED}: the machine was disturbed: medians of repeats differ by more than "
-    f"{DRIFT:.0%}, or other processes used more than {OTHERS} cores.",
+    f"{DRIFT:.0%}, or other processes used more than {OTHERS} cores; or the time is of fewer than "
+    f"{REPEATS} repeats, or {WARMUP} sentences of warm-up.",
     RANDOM: f"{RANDOM}: random weights, every translation as long as its reference.",
     APART: f"{APART}: on more than {FEW:.0%} of the lines it writes something else than its twin, "
     f"or the search that it repeats, not within {GAP} in score: see the table of agreement.",

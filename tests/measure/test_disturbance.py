@@ -3,7 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.measure.disturbance import Usage, cores_of_others, disturbances, read_usage
+from fastdecode.measure.disturbance import (
+    REPEATS,
+    WARMUP,
+    Usage,
+    cores_of_others,
+    disturbances,
+    read_usage,
+)
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -50,11 +57,14 @@ def test_others_are_averaged_over_the_turns_alone() -> None:
     [
         ([100.0, 105.0, 110.0], 0.2, []),
         ([100.0, 114.0, 90.0], 0.1, ["drift 27%"]),
-        ([100.0, 111.0], None, ["drift 11%"]),
-        ([100.0], 0.62, ["others used 0.6 cores"]),
-        ([1.0, 2.0], 1.0, ["drift 100%", "others used 1.0 cores"]),
-        ([0.0, 1.0], 0.0, []),  # a clock too coarse to tell
+        ([100.0, 111.0, 100.0], None, ["drift 11%"]),
+        ([100.0, 100.0, 100.0], 0.62, ["others used 0.6 cores"]),
+        ([1.0, 2.0, 1.0], 1.0, ["drift 100%", "others used 1.0 cores"]),
+        ([0.0, 1.0, 0.0], 0.0, []),  # a clock too coarse to tell
     ],
 )
 def test_reasons(medians: list[float], others: float | None, reasons: list[str]) -> None:
-    assert disturbances(medians, others) == reasons
+    enough = [*medians, *[medians[0]] * (REPEATS - len(medians))]
+    assert disturbances(enough, others, WARMUP) == reasons
+    few = [f"{len(medians)} repeats", "19 sentences of warm-up"]
+    assert disturbances(medians, others, WARMUP - 1) == [*reasons, *few]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
-from fastdecode.measure.disturbance import Usage
+from fastdecode.measure.disturbance import WARMUP, Usage
 from fastdecode.measure.latency import Sample, Series
 from fastdecode.measure.summary import (
     Timings,
@@ -56,20 +56,24 @@ def series(*medians: float, batch: int = 1, name: str = "x") -> Series:
 
 
 def test_a_series() -> None:
-    row = summarise_series(series(100, 105, 110, batch=8))
-    assert (row["mean"], row["median"], row["n"]) == (105, 105, 9)
+    row = summarise_series(series(100, 105, 110, 104, 106, batch=8), WARMUP)
+    assert (row["mean"], row["median"], row["n"]) == (105, 105, 15)
     assert (row["tokens"], row["passes"]) == (4, 6)  # a sentence; a batch
-    assert row["repeat_medians"] == [100, 105, 110]
+    assert row["repeat_medians"] == [100, 105, 110, 104, 106]
     assert (row["disturbed"], row["disturbances"], row["others"]) == (False, [], None)
 
 
 def test_a_disturbed_series_says_why() -> None:
-    one = series(100, 111)
+    one = series(100, 111, 100, 100, 100)
     one.turns.append((Usage(0, 0, 0), Usage(10, 9, 15)))
-    row = summarise_series(one)
+    row = summarise_series(one, WARMUP - 1)
     assert row["others"] == 0.6
     assert row["disturbed"] is True
-    assert row["disturbances"] == ["drift 11%", "others used 0.6 cores"]
+    assert row["disturbances"] == [
+        "drift 11%",
+        "others used 0.6 cores",
+        "19 sentences of warm-up",
+    ]
 
 
 def test_throughput_is_the_median_over_whole_repeats() -> None:
@@ -95,7 +99,7 @@ def test_stages_sum_to_the_whole(seconds: list[float]) -> None:
 
 def timings(*measured: Series, staged: list[Series] | None = None) -> Timings:
     labels = {one.decoder: {**LABELS, **COSTS} for one in measured}
-    return Timings([4, 2], [64], labels, list(measured), staged or list(measured))
+    return Timings([4, 2], 20, [64], labels, list(measured), staged or list(measured))
 
 
 def written(
@@ -120,7 +124,7 @@ def test_files(tmp_path: Path) -> None:
         "batch": 1,
         **LABELS,
         **COSTS,
-        **summarise_series(one),
+        **summarise_series(one, 20),
         **throughput(one.samples),
         # 3 MB × 6 passes at 30 GB/s are 0.6 ms
         "floor_fraction": pytest.approx(0.6 / 5.5),

@@ -192,7 +192,7 @@ def test_what_the_latency_measurement_writes_is_read(tmp_path: Path) -> None:
     labels |= {"layers_per_pass": 3}
     samples = [Sample("a", 8, repeat, 0, 8.0, 8, 40, 6) for repeat in range(3)]
     series = [Series("a", 8, samples, [Counter({"decode": 0.032}) for _ in samples])]
-    timings = Timings([0], [], {"a": labels}, series, series)
+    timings = Timings([0], 20, [], {"a": labels}, series, series)
     origin = read_json(latency(tmp_path / "other.json", scenario="Smax"))["provenance"]
     tables = tmp_path / "samples.csv", tmp_path / "stages.csv"
     write_latency(path, *tables, origin, timings, bandwidth=10.0)
