@@ -88,6 +88,11 @@ class Artifact(Row):
     curves: tuple[str, ...] = Field(
         (), description="target/system whose learning curves it needs, as far as the run has them"
     )
+    names: dict[Name, str] = Field(
+        {},
+        description="system → what it is called where the legend of a figure would say "
+        "target/system; what learns from a teacher is named with it",
+    )
     stages: bool = Field(
         False, description="whether it needs the stages of every sentence timed alone"
     )
@@ -124,6 +129,13 @@ class Artifact(Row):
                         f"against: {base} is {pattern}, which is tuned: name a row that is not"
                     )
         return self
+
+    def legend(self, series: str) -> str:
+        """Return what a legend calls the target/system that a series is of."""
+        target, _, system = series.partition("/")
+        if system not in self.names:
+            return series
+        return self.names[system] + ("" if target == RAW else f", taught by {target}")
 
     def base(self, row: str) -> str | None:
         """Return the row that the speed-up of a row is over."""
@@ -234,6 +246,7 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             for pattern in alternatives(one)
         ]
         patterns += [("curves", pattern) for pattern in artifact.curves]
+        yield from ((system, "system", f"{name}.names") for system in artifact.names)
         for decoder, others in artifact.tuned.items():
             yield from ((word, "decoder", f"{name}.tuned") for word in (decoder, *others))
         for place, pattern in patterns:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fastdecode.config.artifacts import also_scored, compared, curves, entries, parts, statistics
 from fastdecode.config.base import check, read_yaml
@@ -314,3 +315,12 @@ def test_names_in_a_paper_are_checked(tmp_path: Path, ours: str, message: str) -
         run(papers=["mine"], definitions=str(tmp_path))
     assert "papers/mine.yaml: table1.rows.a: " in str(raised.value)
     assert message in str(raised.value)
+
+
+def test_names_of_a_legend_are_of_systems(tmp_path: Path) -> None:
+    figure = {"title": "t", "kind": "figure", "function": "dag.training", "names": {"dgr": "graph"}}
+    paper = {"title": "t", "authors": ["a"], "year": 2000, "artifacts": {"figure1": figure}}
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/mine.yaml").write_text(yaml.safe_dump(paper))
+    with pytest.raises(UserError, match='figure1.names: system: there is no "dgr"'):
+        run(papers=["mine"], definitions=str(tmp_path))

@@ -66,4 +66,4 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         head = f"{name}: {artifact.title}{described(points)}"
         head += f"\ntemperatures {', '.join(temperatures)} along each curve from the filled point"
         figure.suptitle(head, fontsize="medium")
-        legend_below(figure, list(handles.values()), list(handles))
+        legend_below(figure, list(handles.values()), list(map(artifact.legend, handles)))

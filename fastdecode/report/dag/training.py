@@ -56,4 +56,5 @@ def _read(path: Path) -> pd.DataFrame:
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a model, a panel a dataset."""
     head = f"{name}: {artifact.title}{described(points)}"
+    points = points.assign(series=points["series"].map(artifact.legend))
     draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)

@@ -137,7 +137,7 @@ def test_samples_are_means_over_seeds(
     assert (set(graph["seeds"]), set(graph["commit"])) == ({"1 2"}, {"c1 c2"})
     (figure,) = saved
     assert_legible(figure)
-    assert labels(figure) == ["big/dag", "big/ctc-glat"]
+    assert labels(figure) == ["graph, λ = 8, taught by big", "CTC + GLAT, taught by big"]
 
 
 def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> None:
@@ -170,7 +170,9 @@ def test_bleu_by_length_of_two_corpora_can_be_read(drawn: Any, saved: list[Figur
     assert_legible(figure)
 
 
-def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list[Figure]) -> None:
+def test_learning_curves_against_minutes(
+    paper: Paper, tmp_path: Path, drawn: Any, saved: list[Figure]
+) -> None:
     path = tmp_path / "curve.csv"
     rows = [(100, 10.5, 60.0), (200, None, 90.0), (300, 20.5, 150.0)]
     lines = [{"update": update, "valid_bleu": bleu, "seconds": s} for update, bleu, s in rows]
@@ -185,6 +187,11 @@ def test_learning_curves_against_minutes(tmp_path: Path, drawn: Any, saved: list
     assert set(points["device"]) == {"cpu: X, 2 cores"}
     assert set(points["split"]) == {"held-out"}
     assert_legible(saved[0])
+    assert labels(saved[0]) == ["raw/base"]  # no row of the paper's
+    points["series"] = "raw/ctc-glat"
+    POINTS.write(again := tmp_path / "again.csv", points)
+    draw("dag.figure13", paper.artifacts["figure13"], again, (tmp_path / "again.svg",))
+    assert labels(saved[1]) == ["CTC + GLAT"]
     pd.DataFrame({"epoch": [1]}).to_csv(path, index=False)
     with pytest.raises(UserError, match="it has no column update, seconds, valid_bleu"):
         drawn("figure13", tidy, parts=parts, curves=[curve])
