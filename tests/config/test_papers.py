@@ -322,5 +322,5 @@ def test_names_of_a_legend_are_of_systems(tmp_path: Path) -> None:
     paper = {"title": "t", "authors": ["a"], "year": 2000, "artifacts": {"figure1": figure}}
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers/mine.yaml").write_text(yaml.safe_dump(paper))
-    with pytest.raises(UserError, match='figure1.names: system: there is no "dgr"'):
+    with pytest.raises(UserError, match=r'figure1\.names: system: there is no "dgr"'):
         run(papers=["mine"], definitions=str(tmp_path))
