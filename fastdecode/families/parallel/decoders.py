@@ -10,7 +10,14 @@ from fastdecode.errors import UserError
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.networks import Eager, Fast, Network
 from fastdecode.families.parallel.rows import Decoder as Row
-from fastdecode.families.parallel.searches import Argmax, Ctc, Lengths, MaskPredict, Search
+from fastdecode.families.parallel.searches import (
+    Argmax,
+    Ctc,
+    CtcBeam,
+    Lengths,
+    MaskPredict,
+    Search,
+)
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import serial_layers
@@ -49,7 +56,8 @@ class ParallelDecoder:
         """Return one Translation for each of `sources`, which decode as one batch.
 
         `passes` counts each sentence's decoder passes, all lengths tried in the same one. The score
-        is the search's. Stages: encode, length (where one is predicted), decode, finish.
+        is the search's. Stages: encode, length (where one is predicted), decode, search (CTC with
+        a beam), finish.
         """
         self._watch.start()
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
@@ -96,6 +104,8 @@ def _fast(system: "System") -> Fast:
 
 
 def _search(network: Network, model: Any, system: "System", row: Row) -> Search:
+    if row.beam:
+        return CtcBeam(network, system.target, model.decoder.upsample, row.beam)
     if row.search == "ctc":
         return Ctc(network, system.target, model.decoder.upsample)
     lengths = Lengths(network, row.length_beam, int(model.max_decoder_positions()))

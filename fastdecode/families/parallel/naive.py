@@ -1,7 +1,7 @@
 """The naive twins: one sentence, one step, one state at a time, as the papers say it."""
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import exp, inf, log
 
 Answer = list[tuple[str, float]]  # a word and its log-probability, slot by slot
 
@@ -37,6 +37,39 @@ def naive_alignment(
         path.append(states[state])
         state = before[t][state]
     return path[::-1]
+
+
+def naive_prefix_search(
+    log_probs: Sequence[Sequence[float]], blank: int, beam: int
+) -> tuple[list[int], float]:
+    """Return the words and the log-probability of one translation, see prefixes.py.
+
+    `log_probs` (T, V).
+    """
+    # log of the alignments that end with a blank, and with a word
+    prefixes: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -inf)}
+    for row in log_probs:
+        words = sorted(
+            (label for label in range(len(row)) if label != blank), key=lambda w: -row[w]
+        )
+        found: dict[tuple[int, ...], tuple[float, float]] = {}
+        for prefix, (silent, spoken) in prefixes.items():
+            total = _log_sum(silent, spoken)
+            ways = [(prefix, total + row[blank], spoken + row[prefix[-1]] if prefix else -inf)]
+            for word in words[:beam]:
+                again = prefix[-1:] == (word,)
+                ways.append(((*prefix, word), -inf, (silent if again else total) + row[word]))
+            for text, ended, went_on in ways:
+                before = found.get(text, (-inf, -inf))
+                found[text] = _log_sum(before[0], ended), _log_sum(before[1], went_on)
+        prefixes = dict(sorted(found.items(), key=lambda one: -_log_sum(*one[1]))[:beam])
+    best, sums = max(prefixes.items(), key=lambda one: _log_sum(*one[1]))
+    return list(best), _log_sum(*sums)
+
+
+def _log_sum(one: float, other: float) -> float:
+    most = max(one, other)
+    return most if most == -inf else most + log(exp(one - most) + exp(other - most))
 
 
 def naive_mask_predict(

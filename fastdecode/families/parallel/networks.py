@@ -39,6 +39,9 @@ class Network(Protocol):
         probability 0.
         """
 
+    def scores(self, slots: Tensor, encoded: Any, banned: tuple[int, ...] = ()) -> Tensor:
+        """Return the log-probability of every word in each slot: (R, T, V)."""
+
 
 class Eager:
     """fairseq's modules as they are."""
@@ -67,11 +70,13 @@ class Eager:
         self, slots: Tensor, encoded: Any, asked: Tensor, banned: tuple[int, ...] = ()
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
-        logits = self._model.decoder(normalize=False, encoder_out=encoded, prev_output_tokens=slots)
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float))  # as Fast ranks words
-        logits[..., banned] = float("-inf")
-        scores, words = logits.log_softmax(-1).max(-1)
+        scores, words = self.scores(slots, encoded, banned).max(-1)
         return scores, words
+
+    def scores(self, slots: Tensor, encoded: Any, banned: tuple[int, ...] = ()) -> Tensor:
+        """See Network."""
+        logits = self._model.decoder(normalize=False, encoder_out=encoded, prev_output_tokens=slots)
+        return _log_softmax(logits, banned)
 
 
 @dataclass(frozen=True)
@@ -132,12 +137,19 @@ class Fast:
         self, slots: Tensor, encoded: Encoded, asked: Tensor, banned: tuple[int, ...] = ()
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
-        own = self._embedded(slots, encoded)
-        states = self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
+        states = self._states(slots, encoded)
         best, word = self._decoder.likeliest(states[asked], banned)
         scores, words = best.new_zeros(slots.shape), slots.clone()
         scores[asked], words[asked] = best, word
         return scores, words
+
+    def scores(self, slots: Tensor, encoded: Encoded, banned: tuple[int, ...] = ()) -> Tensor:
+        """See Network."""
+        return _log_softmax(self._decoder.logits(self._states(slots, encoded)), banned)
+
+    def _states(self, slots: Tensor, encoded: Encoded) -> Tensor:
+        own = self._embedded(slots, encoded)
+        return self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
 
     def _mask_of(self, tokens: Tensor) -> Tensor | None:
         """Return which `tokens` (R, T) are no padding, (R, 1, 1, T); None where all are not.
@@ -163,6 +175,13 @@ class Fast:
             return self._words(torch.where(unknown, tokens, slots), positions)
         copied, words = self._copied(tokens, positions), self._words(slots, positions)
         return torch.where(unknown[..., None], copied, words)
+
+
+def _log_softmax(logits: Tensor, banned: tuple[int, ...]) -> Tensor:
+    """Return log-probabilities of words, in single precision at least, as Fast ranks words."""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float))
+    logits[..., banned] = float("-inf")
+    return logits.log_softmax(-1)
 
 
 def _lengths(decoder: Any, encoded: Any) -> Tensor:

@@ -81,6 +81,12 @@ class Decoder(DecoderRow):
         "one of highest mean log-probability wins",
     )
     merge: bool = Field(False, description="argmax: keep one of equal neighbouring tokens")
+    beam: PositiveInt | None = Field(
+        None,
+        description="ctc: prefixes of translations that go on from slot to slot, ranked by the sum "
+        "over their alignments, each with as many words (by default each slot's likeliest label "
+        "is read, that is, one alignment)",
+    )
     engine: Engine = "eager"
 
     @model_validator(mode="after")
@@ -89,6 +95,8 @@ class Decoder(DecoderRow):
             raise ValueError(f"iterations is for search: mask-predict, not {self.search}")
         if self.merge and self.search != "argmax":
             raise ValueError(f"merge is for search: argmax, not {self.search}")
+        if self.beam and self.search != "ctc":
+            raise ValueError(f"beam is for search: ctc, not {self.search}")
         if self.length_beam > 1 and self.search == "ctc":
             raise ValueError("length_beam is not for search: ctc, which predicts no length")
         return self

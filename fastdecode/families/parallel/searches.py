@@ -15,6 +15,7 @@ from torch import Tensor
 from fastdecode.families.parallel.alignment import collapse
 from fastdecode.families.parallel.framing import is_word_slot, source_slots
 from fastdecode.families.parallel.networks import Network
+from fastdecode.families.parallel.prefixes import prefix_search
 from fastdecode.framing import FRAME, blank_slots
 from fastdecode.stages import Stopwatch
 
@@ -151,6 +152,32 @@ class Ctc:
         found = zip(words.tolist(), means.tolist(), strict=True)
         watch.lap("decode")
         return [(collapse(ids, blank), score) for ids, score in found]
+
+
+@dataclass(frozen=True)
+class CtcBeam:
+    """The translation whose alignments add up to most, by a beam over prefixes (prefixes.py).
+
+    The score is its log-probability, by the number of slots.
+    """
+
+    network: Network
+    words: Dictionary
+    upsample: int
+    beam: int
+    passes: int = 1
+
+    def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:
+        """See Search; a stage more, search."""
+        blank, pad, eos = self.words.bos(), self.words.pad(), self.words.eos()
+        slots = source_slots(sources, self.upsample, self.words)  # (B, T)
+        scores = self.network.scores(slots, encoded, (pad, eos))
+        watch.lap("decode")
+        counts = (slots != pad).sum(1)
+        found = prefix_search(scores, counts, blank, self.beam)
+        watch.lap("search")
+        each = zip(found, counts.tolist(), strict=True)
+        return [(ids, score / count) for (ids, score), count in each]
 
 
 def _best(means: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:

@@ -51,7 +51,11 @@ def test_ours_says_what_fairseqs_says(
                 predicted = network.lengths(encoded) if kind != "ctc" else torch.empty(0)
                 encoded = network.repeated(encoded, times)
                 found = network.likeliest(slots.clone(), encoded, asked, (0, 5))
+                scores = network.scores(slots, encoded, (0, 5))
             answers[type(network)] = predicted, *found
+            assert torch.equal(scores.argmax(-1)[asked], found[1][asked])
+            assert torch.allclose(scores.amax(-1)[asked], found[0][asked].to(scores), atol=1e-6)
+            assert torch.allclose(scores.exp().sum(-1), torch.ones(1).to(scores))
         one, other = answers[Eager], answers[Fast]
         assert torch.equal(one[0], other[0])
         assert torch.allclose(one[1][asked], other[1][asked], atol=1e-6)

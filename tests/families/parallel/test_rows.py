@@ -65,7 +65,9 @@ def test_decoders_fit_what_learned_for_them() -> None:
     fast = [f"{name}-optimised" for name in iterative]
     iterative += [f"{name}-3-lengths" for name in iterative] + fast
     assert fitting["cmlm"] == fitting["cmlm-big"] == iterative
-    assert fitting["ctc"] == fitting["ctc-glat"] == ["ctc-argmax", "ctc-argmax-optimised"]
+    along_slots = ["ctc-argmax", "ctc-beam"]
+    along_slots += [f"{name}-optimised" for name in along_slots]
+    assert fitting["ctc"] == fitting["ctc-glat"] == along_slots
 
 
 def test_optimised_decoders_have_twins() -> None:

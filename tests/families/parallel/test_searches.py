@@ -25,7 +25,12 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "glat": {"length_beam": 3},
     "cmlm": {"search": "mask-predict", "iterations": 4, "length_beam": 3},
     "ctc": {"search": "ctc"},
+    "ctc, beam": {"search": "ctc", "beam": 4},
 }
+
+
+def system_of(search: str) -> System:
+    return untrained(search.partition(",")[0])
 
 
 def decoder(system: System, **settings: Any) -> Decoder:
@@ -46,7 +51,7 @@ def logits(system: System, source: list[str], slots: Tensor) -> Tensor:
 @pytest.mark.parametrize("kind", SEARCHES)
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 def test_a_batch_is_its_sentences_one_by_one(kind: str, engine: str, ragged: Sentences) -> None:
-    decode = decoder(untrained(kind), **SEARCHES[kind], engine=engine)
+    decode = decoder(system_of(kind), **SEARCHES[kind], engine=engine)
     together = decode(ragged)
     assert len({len(translation.tokens) for translation in together}) > 3
     for sentence, batched in zip(ragged, together, strict=True):
@@ -57,7 +62,7 @@ def test_a_batch_is_its_sentences_one_by_one(kind: str, engine: str, ragged: Sen
 
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_both_engines_write_the_same(kind: str, ragged: Sentences) -> None:
-    system = untrained(kind)
+    system = system_of(kind)
     slow, fast = (
         decoder(system, **SEARCHES[kind], engine=engine)(ragged)
         for engine in ("eager", "fastdecode")
