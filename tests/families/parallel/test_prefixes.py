@@ -6,7 +6,7 @@ from math import exp, inf
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -33,6 +33,7 @@ def every_translation(scores: Tensor) -> dict[tuple[int, ...], float]:
     return found
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.integers(2, 4))
 def test_an_unlimited_beam_finds_the_most_probable_translation(
     seed: int, slots: int, labels: int
@@ -45,6 +46,7 @@ def test_an_unlimited_beam_finds_the_most_probable_translation(
     assert exp(score) == pytest.approx(chances[tuple(words)])
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_it_is_its_naive_twin_and_a_batch_its_sentences(seed: int, beam: int) -> None:
     scores = random_scores(4, 9, 7, seed)
