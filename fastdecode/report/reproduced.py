@@ -24,6 +24,7 @@ LEVELS = {
     "sizes": "toy, sizes",
     "objectives": "toy, objectives",
     "targets": "toy, raw and distilled",
+    "slots": "toy, slots of CTC",
     "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
