@@ -47,7 +47,7 @@ def kill_and_resume(job: Job, out: Path, *moments: Callable[[Path], object]) -> 
         with training_apart(job, out) as process:
             wait_until(partial(moment, work))
             (child,) = children(process.pid)  # fairseq-train, whose file the moment was
-        assert not lives(child)
+        wait_until(partial(gone, child))  # it ends a moment after its parent
         assert not (out / "checkpoint.pt").exists()
     train(job, out, {})
 
@@ -70,6 +70,10 @@ def wait_until(condition: Callable[[], object], seconds: float = 120) -> None:
 def children(pid: int) -> list[int]:
     """The processes that `pid` started and that run."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    return not lives(pid)
 
 
 def lives(pid: int) -> bool:
