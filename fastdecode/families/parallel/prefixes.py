@@ -47,12 +47,9 @@ def prefix_search(
     `scores` (B, T, V) are the log-probabilities of all labels, of slots of which the first `slots`
     (B) count. `beam` prefixes go on, each with the `beam` likeliest words of a slot.
     """
-    scores = _silent_behind(scores.double(), slots, blank)
-    words_only = scores.index_fill(2, slots.new_tensor([blank]), -inf)
-    chances, labels = words_only.topk(min(beam, scores.shape[2] - 1), dim=2)  # (B, T, K)
     prefixes = _empty(scores, blank, beam)
     for slot in range(scores.shape[1]):
-        prefixes = _step(prefixes, slot, scores[:, slot], chances[:, slot], labels[:, slot], blank)
+        prefixes = _step(prefixes, slot, _slot(scores[:, slot], slot < slots, blank), blank)
     best, which = prefixes.total.max(1)
     rows = torch.arange(len(which), device=which.device)
     found = prefixes.words[rows, which].tolist()
@@ -61,29 +58,34 @@ def prefix_search(
     return [(words[:length], score) for words, length, score in each]
 
 
-def _silent_behind(scores: Tensor, slots: Tensor, blank: int) -> Tensor:
-    """Return `scores` in which slots that do not count hold a blank for sure."""
-    behind = torch.arange(scores.shape[1], device=scores.device) >= slots[:, None]  # (B, T)
-    certain = scores.new_full(scores.shape[2:], -inf).index_fill(0, slots.new_tensor([blank]), 0.0)
-    return torch.where(behind[..., None], certain, scores)
+def _slot(scores: Tensor, counts: Tensor, blank: int) -> Tensor:
+    """Return one slot's `scores` (B, V) in double precision; where it does not count: a blank.
+
+    One slot's at a time: in double precision all would take twice what the model wrote.
+    """
+    certain = torch.full_like(scores[0], -inf)
+    certain[blank] = 0
+    return torch.where(counts[:, None], scores, certain).double()
 
 
 def _empty(scores: Tensor, blank: int, beam: int) -> _Prefixes:
     """Return the empty prefix of each sentence, and no others."""
     sentences, slots, _ = scores.shape
     none = torch.zeros(sentences, beam, dtype=torch.long, device=scores.device)
-    nothing = scores.new_full((sentences, beam), -inf)
-    silent = nothing.index_fill(1, none.new_tensor([0]), 0.0)
+    nothing = scores.new_full((sentences, beam), -inf, dtype=torch.double)
+    silent = nothing.clone()
+    silent[:, 0] = 0
     words = none[..., None].repeat(1, 1, slots)
     return _Prefixes(words, none, torch.full_like(none, blank), none, silent, nothing)
 
 
-def _step(
-    before: _Prefixes, slot: int, scores: Tensor, chances: Tensor, labels: Tensor, blank: int
-) -> _Prefixes:
-    """Read one slot: `scores` (B, V) of its labels, and its likeliest words (B, K)."""
+def _step(before: _Prefixes, slot: int, scores: Tensor, blank: int) -> _Prefixes:
+    """Read one slot: `scores` (B, V) of its labels."""
     total, beam = before.total, before.last.shape[1]
-    silent = total + scores[:, [blank]]  # (B, N)
+    words_only = scores.clone()
+    words_only[:, blank] = -inf
+    chances, labels = words_only.topk(min(beam, scores.shape[1] - 1), dim=1)  # (B, K)
+    silent = total + scores[:, blank, None]  # (B, N)
     spoken = before.spoken + scores.gather(1, before.last)
     again = labels[:, None] == before.last[..., None]  # (B, N, K)
     longer = torch.where(again, before.silent[..., None], total[..., None]) + chances[:, None]
