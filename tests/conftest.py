@@ -13,7 +13,7 @@ from fastdecode.families.autoregressive.bytes import MKL, bytes_overflow
 from fastdecode.files import write_lines
 
 if TYPE_CHECKING:  # importing it imports PyTorch
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch: tiny models gain from no more
 if bytes_overflow():  # before CTranslate2, so that int8 is tested here, too
@@ -63,7 +63,7 @@ def tiny_job(binarised: Path) -> Callable[..., "Job"]:
     """Makes jobs that train one layer of width 16; an epoch has 15 updates."""
     from fastdecode.config.models import Architecture
     from fastdecode.config.rows import Training
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
     def make(data: Path = binarised, seed: int = 1, device: str = "cpu", **settings: Any) -> "Job":
         values = {"batch_tokens": 128, "lr": 3e-3, "warmup_updates": 4, "average": 2}

@@ -9,66 +9,27 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fastdecode.config.models import Architecture
-from fastdecode.config.rows import Training
 from fastdecode.devices import check_device
 from fastdecode.errors import UserError
-from fastdecode.families import training_arguments
 from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
 from fastdecode.provenance import commit
 from fastdecode.train import checkpoints, command
-from fastdecode.train.curve import curve, parse, write_curve
+from fastdecode.train.curve import curve, write_curve
+from fastdecode.train.job import Job
+from fastdecode.train.progress import Progress
 from fastdecode.train.worker import die_with_parent
 
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
-UNTOLD = {"average", "gpus", "patience", "select", "threads"}  # settings that are not fairseq's
 PROVENANCE = "provenance.json"  # there too: of the process that trained last
 SKIPPED = "attempting to recover from OOM"  # fairseq, of a batch that it leaves out
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
-
-
-@dataclass(frozen=True)
-class Job:
-    """What one training needs to know."""
-
-    label: str
-    family: str
-    data: Path  # folder of fairseq-preprocess
-    source: str
-    target: str
-    joint: bool
-    architecture: Architecture
-    settings: Training
-    seed: int
-    device: str
-
-    options: Mapping[str, Any] = field(default_factory=dict)  # the row of the system
-    assets: Path | None = None  # folder of what the family needs besides
-    companions: Mapping[str, Path] = field(default_factory=dict)  # checkpoints by system
-    nodes: int = 1  # of a SLURM job, which share the training's processes evenly
-
-    def arguments(self) -> list[str]:
-        """Return fairseq's options but for paths."""
-        return [
-            *training_arguments(self.family)(self),
-            *command.training_arguments(self.settings, self.device, self.seed),
-        ]
-
-    def key(self) -> str:
-        """Return a hash of all that decides the result but the data; it names the work folder.
-
-        A setting that is new to this project leaves it as it is, unless fairseq is told of it.
-        Companions are data: another checkpoint of theirs empties the folder.
-        """
-        decisive = [*self.arguments(), self.settings.model_dump(include=UNTOLD)]
-        return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]
 
 
 def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
@@ -279,61 +240,6 @@ def _out_of_memory(job: Job, how: str) -> UserError:
         f"{job.label}: fairseq-train ran out of memory {how}: lower batch_tokens (and raise "
         "accumulate by as much), then run again"
     )
-
-
-class Progress:
-    """Turns fairseq's log into a line an epoch, and one a while within long epochs."""
-
-    def __init__(self, job: Job, every: float = 30.0):
-        """Say lines for `job`, within an epoch every `every` seconds at most."""
-        self._job, self._every = job, every
-        self._started = self._said = time.monotonic()
-        self._first: float | None = None
-        self._valid = ""
-
-    def read(self, line: str) -> None:
-        """Take in one log line."""
-        record = parse(line)
-        if not record:
-            return
-        kind, values = record
-        if kind == "valid":
-            self._valid = f", valid loss {values['valid_loss']}, BLEU {values['valid_bleu']}"
-        elif kind == "train":
-            self._say(
-                f"epoch {values['epoch']}{_of(self._job.settings.max_epochs)}: "
-                f"loss {values['train_loss']}{self._valid}, "
-                f"{float(values['train_wps']):,.0f} tokens a second",
-                float(values["train_num_updates"]),
-                float(values["epoch"]),
-            )
-        elif time.monotonic() - self._said >= self._every:
-            self._say(
-                f"epoch {values['epoch']}, update {values['num_updates']}"
-                f"{_of(self._job.settings.max_updates)}: loss {values['loss']}, "
-                f"{float(values['wps']):,.0f} tokens a second",
-                float(values["num_updates"]),
-                float(values["update"]),
-            )
-
-    def _say(self, message: str, updates: float, epochs: float) -> None:
-        settings, now = self._job.settings, time.monotonic()
-        done = max(
-            updates / settings.max_updates if settings.max_updates else 0.0,
-            epochs / settings.max_epochs if settings.max_epochs else 0.0,
-        )
-        if self._first is None:  # a resumed training starts in the middle
-            self._first, left = done, ""
-            self._started = now
-        else:
-            speed = (done - self._first) / max(now - self._started, 1e-9)
-            left = f", {(1 - done) / speed:,.0f} s left" if speed > 0 else ""
-        say(self._job.label, message + left)
-        self._said = now
-
-
-def _of(total: int | None) -> str:
-    return f" of {total}" if total else ""
 
 
 def _link(kept: Path, out: Path) -> None:

@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 import fastdecode.plugin  # noqa: F401  registers architectures and tasks
 from fastdecode.files import write_json
 from fastdecode.train import checkpoints, command
-from fastdecode.train.run import Job
+from fastdecode.train.job import Job
 
 
 def save_untrained(job: Job, out: Path, provenance: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from fastdecode.train.command import (
     fairseq_train,
     launcher,
 )
-from fastdecode.train.run import Job
+from fastdecode.train.job import Job
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # hydra's, of old fairseq
 SIZE = Architecture(width=32, ffn=48, heads=4, encoder_layers=3, decoder_layers=2)

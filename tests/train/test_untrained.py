@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.decode import load_system
-from fastdecode.train.run import Job
+from fastdecode.train.job import Job
 from fastdecode.train.untrained import save_untrained
 
 

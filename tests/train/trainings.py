@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from fastdecode.files import read_json
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 
 MakeJob = Callable[..., Job]
 fork = multiprocessing.get_context("fork")

@@ -6,7 +6,7 @@ from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
 from fastdecode.errors import clear_errors
 from fastdecode.provenance import provenance
-from fastdecode.train.run import Job
+from fastdecode.train.job import Job
 from fastdecode.train.untrained import save_untrained
 
 params = snakemake.params

@@ -7,7 +7,8 @@ from fastdecode.config.rows import Training
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.provenance import provenance
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 
 params = snakemake.params
 names = params.provenance

@@ -12,7 +12,7 @@ from fastdecode.families.template.model import BlindModel
 from fastdecode.measure.untrained import untrained_system
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 
 def untrained() -> System:

@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 
 from fastdecode.decode import load_system
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 from tests.families.template.conftest import untrained
 
 

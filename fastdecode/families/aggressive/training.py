@@ -9,7 +9,7 @@ from fastdecode.errors import UserError
 from fastdecode.train.command import is_narrow, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 DRAFTER, BLOCKWISE = "fastdecode_drafter", "fastdecode_blockwise"
 GLANCE = (0.5, 0.3)  # part of the wrong tokens that is shown, from the begin to the end (Qian 2021)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fastdecode.train.command import model_arguments, validation_arguments
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 GREEDY = {"beam": 1, "max_len_a": 1.2, "max_len_b": 10}  # for validation
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 ARCHITECTURE = "fastdecode_dag"
 TASK = "fastdecode_dag"

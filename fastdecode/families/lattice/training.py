@@ -6,7 +6,7 @@ from fastdecode.families.lattice.vocabulary import SPECIAL, read_dictionary
 from fastdecode.train.command import model_arguments, validation_arguments
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 ARCHITECTURE = "fastdecode_lattice"
 SEARCH = {"k": 64, "delta": 3}  # the paper's, for validation: of fewer words, all are candidates

@@ -7,7 +7,7 @@ from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 TASK = "fastdecode_parallel"
 GLAT, CTC = "fastdecode_glat", "fastdecode_ctc"  # architectures; the second is a loss as well

@@ -17,7 +17,8 @@ from fastdecode.errors import UserError
 from fastdecode.families.aggressive.rows import System as Row
 from fastdecode.files import read_lines
 from fastdecode.train.checkpoints import load
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 from tests.train.trainings import appears, assert_same, kill_and_resume
 
 MakeJob = Callable[..., Job]

@@ -14,7 +14,7 @@ from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.measure.untrained import untrained_system
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 ORDERS: tuple[Order, ...] = ("bidirectional", "pairs-l2r", "pairs-r2l", "r2l")
 

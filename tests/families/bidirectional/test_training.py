@@ -13,7 +13,8 @@ from fairseq import checkpoint_utils
 from fastdecode.decode import System, load_system
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.files import read_lines
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 from tests.families.bidirectional.conftest import ORDERS
 from tests.train.trainings import appears, assert_same, kill_and_resume
 

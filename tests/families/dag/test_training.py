@@ -27,7 +27,8 @@ from fastdecode.families.dag.task import GraphConfig, GraphTask
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.scores import token_scores
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK, dictionary
 from tests.train.trainings import appears, assert_same, kill_and_resume
 

@@ -19,7 +19,8 @@ from fastdecode.families.lattice.rows import System as Row
 from fastdecode.families.lattice.tables import build
 from fastdecode.files import write_lines
 from fastdecode.measure.untrained import untrained_system
-from fastdecode.train.run import Job, train
+from fastdecode.train.job import Job
+from fastdecode.train.run import train
 from tests.train.trainings import appears, assert_same, kill_and_resume
 
 EOS = 2

@@ -16,7 +16,7 @@ from fastdecode.families.parallel.rows import System as Row
 from fastdecode.measure.untrained import untrained_system
 
 if TYPE_CHECKING:
-    from fastdecode.train.run import Job
+    from fastdecode.train.job import Job
 
 SAME = 128  # the class of a translation as long as its source
 

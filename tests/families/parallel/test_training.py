@@ -20,7 +20,7 @@ from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.families.parallel.training import VALIDATION
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
-from fastdecode.train.run import Job
+from fastdecode.train.job import Job
 from tests.families.parallel.conftest import untrained
 from tests.largest import Largest
 from tests.train.trainings import appears, assert_same, kill_and_resume
