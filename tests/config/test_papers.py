@@ -154,7 +154,8 @@ def test_decoders_are_tuned_over_those_that_the_run_has() -> None:
     assert part["valid"] == "valid"
     assert len(part["against"]) == 4 and all(part["against"])
     graph = Model("toy.long", "raw", "dag", 1)
-    weights = [alpha + gamma for alpha in ("", "-a12", "-a14") for gamma in ("", "-g05", "-g20")]
+    gammas = ("", "-g05", "-g20", "-g30", "-g50")
+    weights = [alpha + gamma for alpha in ("", "-a12", "-a14") for gamma in gammas]
     assert {decoder for model, _, decoder in also_scored(config) if model == graph} == {
         *(f"dag-beam{alpha}" for alpha in ("", "-a11", "-a12", "-a13", "-a14")),
         *(f"dag-beam-lm{weight}" for weight in weights),
