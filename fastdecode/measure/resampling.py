@@ -3,7 +3,9 @@
 All decoders are resampled with the same draws of lines, so that the difference or the ratio of two
 of them has an interval of its own, which is narrower than theirs (Koehn 2004: paired bootstrap).
 Where a model was trained several times, its seeds are drawn as well (Sellam et al. 2022, The
-MultiBERTs, section 3: multi-bootstrap): another training would have moved the number, too.
+MultiBERTs, section 3: multi-bootstrap): another training would have moved the number, too. So are
+the repeats of a time: a machine drifts, and another hour would have had other times. Decoders take
+turns within a repeat, and share its draws.
 """
 
 import zlib
@@ -20,12 +22,16 @@ from fastdecode.measure.significance import RESAMPLES, SEED
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
-FEWEST = 5  # repeats that an interval of a rate needs
+FEWEST = 5  # repeats that an interval of a time or a rate needs
 
 
-def draws(units: int, resamples: int = RESAMPLES) -> NDArray[np.int64]:
-    """Return as many rows of `units` numbers below `units`, the same every time."""
-    return np.random.default_rng(SEED).integers(0, units, (resamples, units))  # (R, N)
+def draws(units: int, resamples: int = RESAMPLES, of: str = "lines") -> NDArray[np.int64]:
+    """Return as many rows of `units` numbers below `units`, the same every time.
+
+    What they are numbers `of` decides: lines and repeats are drawn apart.
+    """
+    key = SEED if of == "lines" else [SEED, zlib.crc32(of.encode())]
+    return np.random.default_rng(key).integers(0, units, (resamples, units))  # (R, N)
 
 
 def resampled_bleu(
@@ -129,17 +135,6 @@ def resampled_ratio(counts: Counts, resamples: int = RESAMPLES) -> Numbers:
     return sums[:, 0] / np.where(sums[:, 1], sums[:, 1], np.nan)
 
 
-def resampled_mean(numbers: Numbers, inside: NDArray[np.bool_] | None = None) -> Numbers:
-    """Return the mean over the lines of every resample, (R, …); `numbers` are of lines, (N, …).
-
-    If `inside` names some of them, (N,), it is that of these, and NaN where none is drawn.
-    """
-    some = np.ones(len(numbers), dtype=bool) if inside is None else inside
-    nothing = np.full(numbers.shape[1:], np.nan)
-    drawn = (numbers[lines[some[lines]]] for lines in draws(len(numbers)))
-    return np.array([one.mean(axis=0) if len(one) else nothing for one in drawn])
-
-
 def resampled_seeds(scores: Numbers, model: str) -> Numbers:
     """Return the mean over as many seeds as there are, drawn with replacement, of resamples, (R,).
 
@@ -166,21 +161,44 @@ def resampled_seeds(scores: Numbers, model: str) -> Numbers:
 
 
 def resampled_time(milliseconds: Numbers) -> Numbers:
-    """Return the median time of every resample of the lines, (R,).
+    """Return the median time of every resample of the lines and of the repeats, (R,).
 
     `milliseconds` are of single lines, (lines, repeats), the lines in the same order for all
-    decoders.
+    decoders. They are NaN for fewer than FEWEST repeats, which do not tell of others: between the
+    least and the greatest of three the true median lies in three of four cases only. Both are drawn
+    anew (Owen 2007, The pigeonhole bootstrap), whose intervals are rather too wide than too narrow.
     """
-    drawn = draws(len(milliseconds))
-    return np.median(milliseconds[drawn].reshape(len(drawn), -1), axis=1)
+    if milliseconds.shape[1] < FEWEST:
+        return np.full(RESAMPLES, np.nan)
+    drawn = zip(draws(len(milliseconds)), _repeats(milliseconds.shape[1]), strict=True)
+    return np.array([np.median(milliseconds[np.ix_(*both)]) for both in drawn])
+
+
+def resampled_stages(milliseconds: Numbers, inside: NDArray[np.bool_]) -> Numbers:
+    """Return the mean time of stages of every resample of lines and repeats, (R, stages).
+
+    `milliseconds` are (lines, repeats, stages), `inside` says which lines count, (lines,). It is
+    NaN where none of them is drawn, and for fewer than FEWEST repeats.
+    """
+    lines, repeats, stages = milliseconds.shape
+    found = np.full((RESAMPLES, stages), np.nan)
+    if repeats < FEWEST:
+        return found
+    for row, (some, again) in enumerate(zip(draws(lines), _repeats(repeats), strict=True)):
+        if inside[some].any():
+            found[row] = milliseconds[np.ix_(some[inside[some]], again)].mean(axis=(0, 1))
+    return found
 
 
 def resampled_rate(rates: Numbers) -> Numbers:
     """Return the median rate of every resample of the repeats, (R,); `rates` has one a repeat.
 
-    They are NaN for fewer than FEWEST repeats: between the least and the greatest of three rates
-    the true median lies in three of four cases only.
+    They are NaN for fewer than FEWEST repeats, as times are.
     """
     if len(rates) < FEWEST:
         return np.full(RESAMPLES, np.nan)
-    return np.median(rates[draws(len(rates))], axis=1)
+    return np.median(rates[_repeats(len(rates))], axis=1)
+
+
+def _repeats(count: int) -> NDArray[np.int64]:
+    return draws(count, of="repeats")

@@ -10,6 +10,7 @@ from fastdecode.measure.resampling import (
     resampled_bleu_by_length,
     resampled_rate,
     resampled_seeds,
+    resampled_stages,
     resampled_time,
 )
 
@@ -74,15 +75,37 @@ def test_lines_that_do_not_fit_are_refused() -> None:
         resampled_bleu_by_length(TEXTS, REFERENCE, [1] * 5, "en", lowercase=False)
 
 
-def test_times_are_medians_over_the_drawn_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampling, "draws", lambda units: np.array([[0, 0, 1], [2, 2, 2]]))
-    times = np.array([[1.0, 3.0], [5.0, 9.0], [20.0, 40.0]])  # (lines, repeats)
-    assert resampled_time(times).tolist() == [3.0, 30.0]
-    assert resampled_rate(np.array([1.0, 2.0, 7.0, 8.0, 9.0])).tolist() == [1.0, 7.0]
+def test_times_are_medians_over_the_drawn_lines_and_repeats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = {"lines": np.array([[0, 0, 1], [2, 2, 2]]), "repeats": np.array([[0] * 5, [4] * 5])}
+    monkeypatch.setattr(resampling, "draws", lambda units, of="lines": drawn[of])
+    times = np.array([[1.0, 3, 4, 5, 6], [5, 9, 9, 9, 9], [20, 40, 41, 42, 43]])  # (lines, repeats)
+    assert resampled_time(times).tolist() == [1.0, 43.0]
+    inside = np.array([True, True, False])
+    stages = np.stack([times, 2 * times], axis=2)
+    found = resampled_stages(stages, inside)[:2]
+    assert found == pytest.approx(np.array([[7 / 3, 14 / 3], [np.nan] * 2]), nan_ok=True)
+    assert resampled_rate(np.array([1.0, 2.0, 7.0, 8.0, 9.0])).tolist() == [1.0, 9.0]
+
+
+def test_drift_between_repeats_widens_the_interval_of_a_time() -> None:
+    lines = np.random.default_rng(1).uniform(9, 11, (200, 1))
+    steady, drifting = lines + np.zeros(5), lines * np.array([1, 1.1, 1.2, 1.3, 1.4])
+    assert resampled_time(steady).std() < 0.1 < 0.5 < resampled_time(drifting).std()
+    ratio = resampled_time(2 * drifting) / resampled_time(drifting)  # which take turns
+    assert ratio == pytest.approx(np.full(len(ratio), 2.0))
+
+
+def test_lines_and_repeats_are_drawn_apart() -> None:
+    assert (draws(9) != draws(9, of="repeats")).any()
 
 
 def test_few_repeats_have_no_interval() -> None:
     assert np.isnan(resampled_rate(np.array([1.0, 1.1, 1.2, 1.3]))).all()
+    times = np.ones((20, 4))
+    assert np.isnan(resampled_time(times)).all()
+    assert np.isnan(resampled_stages(times[..., None], np.ones(20, dtype=bool))).all()
 
 
 def test_seeds_move_a_mean_as_far_as_their_deviation_says() -> None:

@@ -1,4 +1,4 @@
-"""Times as the resamples of the lines that were timed have them, from the raw samples of a run."""
+"""Times as resamples of the timed lines and repeats have them, from the raw samples of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ import pandas as pd
 
 from fastdecode.measure.resampling import (
     Numbers,
-    resampled_mean,
     resampled_rate,
+    resampled_stages,
     resampled_time,
 )
 from fastdecode.measure.summary import UNACCOUNTED
@@ -49,19 +49,21 @@ class Clocked:
         """Return the mean milliseconds of stages together, or their share of the whole, (R,).
 
         `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all. It
-        is NaN where no line of these lengths is drawn: a few lines do not tell of others. None is
-        known of a GPU, where stages were timed in a repeat of their own.
+        is NaN where no line of these lengths is drawn, and for few repeats: they do not tell of
+        others. None is known of a GPU, where stages were timed in a repeat of their own.
         """
         staged, whole = (self._samples(where, entry, kind) for kind in ("stages", "samples"))
         if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
             return None
-        times = staged.pivot_table("milliseconds", "line", "stage", aggfunc="sum", fill_value=0.0)
-        times /= staged["repeat"].nunique()  # (N, stages)
-        times[UNACCOUNTED] = whole.groupby("line")["milliseconds"].mean() - times.sum(axis=1)
-        tokens = whole.groupby("line")["tokens"].first().reindex(times.index)  # (N,)
+        sample = ["line", "repeat"]
+        times = staged.pivot_table("milliseconds", sample, "stage", aggfunc="sum", fill_value=0)
+        whole = whole.set_index(sample).reindex(times.index)  # (N · repeats, …)
+        times[UNACCOUNTED] = whole["milliseconds"] - times.sum(axis=1)
+        tokens = whole["tokens"].groupby("line").first()  # (N,)
         shortest, longest = map(int, lengths.split(TO)) if lengths else (0, tokens.max())
         inside = tokens.between(shortest, longest).to_numpy()
-        drawn = resampled_mean(times.to_numpy(float), inside)  # (R, stages)
+        each = times.to_numpy(float).reshape(len(tokens), -1, times.shape[1])
+        drawn = resampled_stages(each, inside)  # (R, stages)
         chosen = times.columns.isin(names.split(JOINT))
         time: Numbers = drawn[:, chosen].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time

@@ -39,11 +39,12 @@ LATER = ("artifact",)  # columns that older files lack
 CAPTION = (
     "Intervals (95%) of BLEU, of what else translations are counted by and of shares of tokens are "
     "from 1,000 resamples of the lines (paired bootstrap), and of the seeds where a system has "
-    "several, those of times from as many of the timed lines, of rates from as many of the "
-    "repeats; settings, sizes and memory have none. A claim holds if the interval, or the number, "
-    "of every condition is within its bounds, does not hold if one is outside, and cannot be told "
-    "otherwise, nor by a number of test lines or of a clock whose interval is not known. Intervals "
-    "of one seed know nothing of others; none is corrected for the number of tests."
+    "several, those of times from as many of the timed lines and of the repeats, five or more, of "
+    "rates from as many of the repeats; settings, sizes and memory have none. A claim holds if the "
+    "interval, or the number, of every condition is within its bounds, does not hold if one is "
+    "outside, and cannot be told otherwise, nor by a number of test lines or of a clock whose "
+    "interval is not known. Intervals of one seed know nothing of others; none is corrected for "
+    "the number of tests."
 )
 
 
