@@ -83,7 +83,8 @@ def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, plain or `.gz`, split at newline characters only.
 
     Unlike str.splitlines, other Unicode line separators stay inside the line: corpora contain them
-    and two sides must keep the same number of lines. A final carriage return is dropped.
+    and two sides must keep the same number of lines. A final carriage return is dropped, and the
+    byte-order mark that some editors put before the first line.
 
     Raises UserError on a missing file, a truncated archive, and invalid UTF-8 (with its line).
     """
@@ -110,7 +111,8 @@ def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
     """
     for number, line in enumerate(lines, 1):
         try:
-            yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+            text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+            yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{name}, line {number}: invalid UTF-8 ({error.reason} at byte "

@@ -11,6 +11,7 @@ from typing import Any
 
 from fairseq.data import Dictionary
 
+from fastdecode.corpus.characters import composed
 from fastdecode.corpus.tokenise import Tokeniser
 from fastdecode.decode import load_system
 from fastdecode.errors import UserError
@@ -192,5 +193,5 @@ def take_translations(
 
 
 def _from_text(path: Path, target: Tokeniser) -> Iterator[Translation]:
-    for line in read_lines(path):
+    for line in map(composed, read_lines(path)):
         yield Translation(text=line, tokens=target.tokenise(line).split(), score=None, passes=0)

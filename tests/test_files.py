@@ -119,6 +119,14 @@ def test_lines_end_at_newlines_only(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_mark_that_editors_put_before_a_text_is_no_part_of_it(
+    tmp_path: Path, name: str
+) -> None:
+    path = stored(tmp_path / name, "\ufeffone\n\ufefftwo\n".encode())
+    assert list(read_lines(path)) == ["one", "\ufefftwo"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("bad", [b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\xc0\x80"])
 def test_invalid_utf8_is_refused_with_its_place(tmp_path: Path, name: str, bad: bytes) -> None:
     path = stored(tmp_path / name, b"fine\nna\xc3\xafve " + bad + b"\nfine\n")

@@ -131,12 +131,12 @@ def test_translations_of_a_run_keep_what_is_known_of_them(tmp_path: Path) -> Non
 def test_translations_as_text(tmp_path: Path) -> None:
     source, given, out = tmp_path / "a", tmp_path / "test.greedy.txt", tmp_path / "b.jsonl.gz"
     write_lines(source, ["one two", "three"])
-    write_lines(given, ["Eins zwei.", ""])
+    write_lines(given, ["\ufeffEins fu\u0308r zwei.", ""])  # as an editor may save it
     take_translations(given, source, out, HERE, GERMAN)
     _, sources, taken = read_translations(out)
     assert sources == ["one two", "three"]
-    assert [one.text for one in taken] == ["Eins zwei.", ""]
-    assert taken[0].tokens == ["Eins", "zwei", "."]
+    assert [one.text for one in taken] == ["Eins für zwei.", ""]
+    assert taken[0].tokens == ["Eins", "für", "zwei", "."]
 
     write_lines(given, ["Eins zwei."])
     with pytest.raises(UserError, match=r"has 1 lines but .* has 2: give a line for each"):

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from fastdecode.corpus.characters import composed
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines
 from fastdecode.measure.significance import Comparison, compare
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     """
     _, sources, system = read_translations(arguments.system)
     _, others, baseline = read_translations(arguments.baseline)
-    reference = list(read_lines(arguments.reference))
+    reference = [composed(line) for line in read_lines(arguments.reference)]
     _check_counts(arguments.system, len(sources), arguments.baseline, len(others))
     _check_counts(arguments.system, len(sources), arguments.reference, len(reference))
     for number, (source, other) in enumerate(zip(sources, others, strict=True), 1):

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import unescape
 
 from fastdecode.config.corpora import AnyPiece, Bilingual, Corpus, Files, Format, Members, Pair
+from fastdecode.corpus.characters import composed
 from fastdecode.errors import UserError
 from fastdecode.files import decode_lines, open_to_write, read_lines
 from fastdecode.progress import track
@@ -36,8 +37,8 @@ def extract_split(corpus: Corpus, split: str, downloads: Path, source: Path, tar
     """Write both sides of a split of files to `source` and `target`; return how many lines each.
 
     `downloads` is the folder with the downloads, each at its key. Every run of whitespace in a line
-    becomes one space, and none is left at its ends: line k of both sides stays a pair whatever
-    reads them.
+    becomes one space, none is left at its ends, and letters and their accents become one character:
+    line k of both sides stays a pair whatever reads them.
 
     Raises UserError if a file, a member, or a line is missing or damaged.
     """
@@ -47,7 +48,7 @@ def extract_split(corpus: Corpus, split: str, downloads: Path, source: Path, tar
         for pair in track(pairs, f"extract {split}", "pairs"):
             count += 1
             for file, line in zip((left, right), pair, strict=True):
-                file.write(" ".join(line.removeprefix("\ufeff").split()) + "\n")
+                file.write(" ".join(composed(line).removeprefix("\ufeff").split()) + "\n")
     return count
 
 

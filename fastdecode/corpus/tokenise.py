@@ -6,7 +6,8 @@ jieba, Japanese by MeCab with the IPA dictionary, the one that sacreBLEU's `ja-m
 
 Detokenising restores the normalised line for ordinary text. It cannot where tokenising loses what
 stood there: spaces around quotation marks (`"a"-b`) and slashes (`a/b`), an apostrophe inside a
-German word (`Martin's`), and in Chinese and Japanese any space not between two Latin words.
+German word (`Martin's`), and in Chinese and Japanese any space not between two Latin words;
+in Hindi and Bengali the end of a sentence (`है।`) gains one.
 """
 
 import re
@@ -17,13 +18,12 @@ from typing import Protocol
 from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
+from fastdecode.corpus.characters import without_controls
 from fastdecode.errors import UserError
 
 SEGMENTED = ("zh", "ja")
 MOSES = frozenset(NonbreakingPrefixes().available_langs.values()) - {"yue", *SEGMENTED}
 
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-INVISIBLE = re.compile("[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 LOOSE_SPACE = re.compile("(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # all but those between Latin words
 
 
@@ -57,11 +57,6 @@ def tokeniser(language: str, *, lowercase: bool = False, pretokenised: bool = Fa
         f"no tokeniser for the language {language!r}: tokenise its text yourself and set "
         f"pretokenised: true (known: {', '.join(sorted({*MOSES, *SEGMENTED}))})"
     )
-
-
-def without_controls(line: str) -> str:
-    """Replace control characters and line separators by spaces; delete invisible characters."""
-    return INVISIBLE.sub("", CONTROL.sub(" ", line))
 
 
 def _joined(tokens: Iterable[str], lowercase: bool) -> str:

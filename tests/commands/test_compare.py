@@ -51,6 +51,15 @@ def test_it_prints_all_that_was_found(
     assert "tok:13a" in text and "case:mixed" in text
 
 
+def test_a_letter_and_its_accent_are_one_character(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(tmp_path / "apart", ["scho\u0308ne alte Tu\u0308ren sind offen"])
+    made = write(tmp_path / "a.jsonl.gz", ["schöne alte Türen sind offen"], ["a"])
+    call(made, made, "--reference", str(tmp_path / "apart"))
+    assert "100.00" in capsys.readouterr().out
+
+
 def test_language_and_case(
     tmp_path: Path, reference: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

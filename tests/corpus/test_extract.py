@@ -115,6 +115,13 @@ def test_whitespace_becomes_single_spaces_and_lines_stay_lines(tmp_path: Path) -
     ]
 
 
+def test_a_letter_and_its_accent_become_one_character(tmp_path: Path) -> None:
+    write(tmp_path / "x.de", "Die Tu\u0308r ist scho\u0308n.\n")
+    write(tmp_path / "x.en", "nai\u0308ve\n")
+    found = extract(tmp_path, {"kind": "pair", "source": "x.de", "target": "x.en"})
+    assert found == [("Die Tür ist schön.", "naïve")]
+
+
 def test_equal_text_gives_equal_bytes(tmp_path: Path) -> None:
     write(tmp_path / "x.de", "a\n")
     piece = {"kind": "pair", "source": "x.de", "target": "x.de"}

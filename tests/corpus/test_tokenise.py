@@ -75,6 +75,13 @@ def test_control_and_invisible_characters_go(pretokenised: bool) -> None:
     assert mill.tokenise("a\tb\u2028c\x00d\re\u200bf so\xadft") == "a b c d ef soft"
 
 
+@pytest.mark.parametrize("pretokenised", [False, True])
+def test_a_letter_is_not_parted_from_its_accent(pretokenised: bool) -> None:
+    mill = tokeniser("de", pretokenised=pretokenised)
+    composed, apart = "Die Tür ist schön .", "Die Tu\u0308r ist scho\u0308n ."
+    assert mill.tokenise(apart) == mill.tokenise(composed) == composed
+
+
 def test_lowercase() -> None:
     assert tokeniser("de", lowercase=True).tokenise("Die ÄPFEL.") == "die äpfel ."
     assert tokeniser("de", lowercase=True, pretokenised=True).tokenise("Die ÄPFEL.") == "die äpfel."
