@@ -49,6 +49,11 @@ def take_model(
     Raises UserError if the checkpoint is damaged, does not fit the vocabulary of `data`, or is of
     another family or size.
     """
+    if checkpoint.is_file() and not checkpoints.is_whole(checkpoint):
+        raise UserError(
+            f"{checkpoint}: no whole checkpoint in the form of PyTorch 1.6 or later: give a whole "
+            "one; what an older PyTorch wrote, load with torch.load and save again"
+        )
     try:
         system = load_system([checkpoint], data, "cpu")
     except UserError:
@@ -69,13 +74,20 @@ def take_model(
         provenance,
         {
             "parameters": checkpoints.parameters(state["model"]),
-            "updates": max(state.get("averaged_updates", [checkpoints.updates_of(state)])),
+            "updates": _updates(state),
             **known,
             "checkpoint": {"path": str(checkpoint), "sha256": sha256(checkpoint)},
         },
     )
     with write_aside(out / "checkpoint.pt") as part:
         shutil.copyfile(checkpoint, part)
+
+
+def _updates(state: dict[str, Any]) -> int | None:
+    """Return after how many updates a checkpoint was saved, None where it does not say."""
+    if "averaged_updates" in state:
+        return max(state["averaged_updates"])
+    return checkpoints.updates_of(state) if state.get("optimizer_history") else None
 
 
 def _check_shape(checkpoint: Path, model: Any, shape: dict[str, str], width: int) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+import torch
 from fairseq.models.transformer import TransformerModel
 
 from fastdecode.corpus.tokenise import tokeniser
@@ -12,6 +13,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_lines, sha256, write_lines
 from fastdecode.given import take_distilled, take_model, take_translations, write_record
 from fastdecode.provenance import provenance
+from fastdecode.train.checkpoints import load, save
 from fastdecode.translation import Translation, read_translations, write_translations
 from tests.conftest import binarise_numbers
 
@@ -53,6 +55,27 @@ def test_a_checkpoint_alone(trained: Path, binarised: Path, tmp_path: Path) -> N
     assert ours["provenance"] == {**UNKNOWN, **NAMES, "given": MADE}
 
 
+def test_a_checkpoint_that_does_not_say_its_updates(
+    trained: Path, binarised: Path, tmp_path: Path
+) -> None:
+    state = load(trained / "checkpoint.pt")
+    del state["averaged_updates"], state["optimizer_history"]
+    state |= {"best_loss": 1.0, "optimizer": None}  # as before fairseq kept a history
+    save(state, tmp_path / "published.pt")
+    take_model(tmp_path / "published.pt", None, binarised, tmp_path, SHAPE, 16, HERE)
+    assert json.loads((tmp_path / "train.json").read_text())["updates"] is None
+
+
+def test_a_checkpoint_of_an_older_form_is_not_called_damaged(
+    trained: Path, binarised: Path, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.pt"
+    state = load(trained / "checkpoint.pt")
+    torch.save(state, old, _use_new_zipfile_serialization=False)
+    with pytest.raises(UserError, match=r"old.pt: no whole checkpoint in the form of PyTorch 1.6"):
+        take_model(old, None, binarised, tmp_path / "out", SHAPE, 16, HERE)
+
+
 def test_the_record_of_translations_alone(tmp_path: Path) -> None:
     write_record(tmp_path / "train.json", SHAPE, HERE, {})
     record = json.loads((tmp_path / "train.json").read_text())
@@ -88,7 +111,7 @@ def test_a_model_of_another_family_or_size(trained: Path, binarised: Path, tmp_p
 
 def test_a_damaged_model(binarised: Path, tmp_path: Path) -> None:
     (tmp_path / "half.pt").write_bytes(b"PK\x03\x04")
-    with pytest.raises(UserError, match=r"half.pt: the checkpoint is truncated"):
+    with pytest.raises(UserError, match=r"half.pt: no whole checkpoint"):
         take_model(tmp_path / "half.pt", None, binarised, tmp_path / "out", SHAPE, 16, HERE)
 
 

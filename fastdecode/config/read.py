@@ -13,7 +13,7 @@ from fastdecode.config.definitions import Definitions
 from fastdecode.config.given import CURVE
 from fastdecode.config.models import Architecture, Model, pair
 from fastdecode.config.papers import Paper
-from fastdecode.config.rows import RAW, UNTRAINED, Assets, Dataset, Training
+from fastdecode.config.rows import RAW, TEACHER_SEED, UNTRAINED, Assets, Dataset, Training
 from fastdecode.config.run import Run
 from fastdecode.errors import UserError
 from fastdecode.families import assets
@@ -122,10 +122,14 @@ class Configuration(Definitions):
         return [name for name in self.recipes if name not in chosen]
 
     def teachers(self, dataset: str, target: str) -> list[Model]:
-        """Return the models that distil `target`; several form an ensemble. None for raw."""
+        """Return the models that distil `target`; several form an ensemble. None for raw.
+
+        A teacher is of one seed whatever those of the run are: runs that share a dataset share what
+        is distilled, and their folders do not tell of a teacher's seed.
+        """
         if target == RAW:
             return []
-        return self.members(Model(dataset, RAW, target, self.run.seeds[0]))
+        return self.members(Model(dataset, RAW, target, TEACHER_SEED))
 
     def companions(self, model: Model, decoder: str | None = None) -> dict[str, Model]:
         """Return the other models that are needed to train `model`, or to decode it, by system."""

@@ -17,11 +17,13 @@ from pydantic import (
 from fastdecode.config.base import Row, each_once
 
 RAW = "raw"  # the target side as it is in the corpus
+TEACHER_SEED = 1  # of what a distilled target is written by
 UNTRAINED = "untrained"  # stands for a target where a system has random weights
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
+Seed = Annotated[int, Field(strict=True, ge=1, lt=2**32)]  # what NumPy takes
 Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
 
 
@@ -191,7 +193,7 @@ class Ensemble(Row):
     """Several seeds of one system that translate together: as a teacher, or reported themselves."""
 
     system: Name = Field(description="a system of any family")
-    seeds: tuple[PositiveInt, ...] = Field(min_length=2, description="its trainings")
+    seeds: tuple[Seed, ...] = Field(min_length=2, description="its trainings")
 
     @model_validator(mode="after")
     def _no_seed_twice(self) -> "Ensemble":

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, PositiveInt, Tag, model_validator
 
 from fastdecode.config.base import Row, each_once
 from fastdecode.config.given import Given
-from fastdecode.config.rows import Name
+from fastdecode.config.rows import Name, Seed
 
 EVERY = "*/*"  # the pattern that every target/system matches
 Scenario = Literal["S1", "Smax"]
@@ -91,7 +91,12 @@ class Run(Row):
         description="how systems are decoded: a decoder alone is for all systems that it fits; "
         "after target/system, in which * stands for anything, come decoders for these systems",
     )
-    seeds: tuple[PositiveInt, ...] = Field((1,), min_length=1, description="repeated trainings")
+    seeds: tuple[Seed, ...] = Field(
+        (1,),
+        min_length=1,
+        description="repeated trainings; the teacher of a distilled target is seed 1 whatever they "
+        "are",
+    )
     papers: tuple[Name, ...] = Field(
         (),
         description="rows of config/papers whose tables and figures are made of this run, or "

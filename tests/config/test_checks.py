@@ -15,7 +15,9 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
     [
         ({"nme": "x"}, 'config.yaml: unknown key "nme"; did you mean "name"?'),
         ({"datasets": "talks"}, "\"datasets\": input should be a valid list, found 'talks'"),
-        ({"seeds": [0]}, '"seeds.0": input should be greater than 0, found 0'),
+        ({"seeds": [0]}, '"seeds.0": input should be greater than or equal to 1, found 0'),
+        ({"seeds": [2**32]}, '"seeds.0": input should be less than 4294967296, found 4294967296'),
+        ({"seeds": [True]}, '"seeds.0": input should be a valid integer, found True'),
         ({"seeds": []}, '"seeds": list should have at least 1 item'),
         ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
         ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),

@@ -206,7 +206,8 @@ def test_companions_are_trained_before_what_needs_them(drafting: Path) -> None:
     config = drafts(drafting, "alone")
     drafter, student = (Model("talks.8k", "teacher", name, 7) for name in ("drafter", "student"))
     assert config.companions(drafter) == config.companions(drafter, "alone") == {"student": student}
-    assert config.models() == [Model("talks.8k", "raw", "teacher", 7), student, drafter]
+    own, teacher = (Model("talks.8k", "raw", "teacher", seed) for seed in (7, 1))
+    assert config.models() == [own, teacher, student, drafter]
     assert config.companions(student) == config.companions(student, "greedy") == {}
     assert student not in config.selected()
 
@@ -217,7 +218,7 @@ def test_companions_of_decoders_are_trained_too(drafting: Path) -> None:
     teacher = Model("talks.8k", "teacher", "teacher", 7)
     assert config.companions(drafter, "with-teacher") == {"teacher": teacher}
     assert config.models()[-2:] == [drafter, teacher]
-    assert len(config.models()) == len(set(config.models())) == 4
+    assert len(config.models()) == len(set(config.models())) == 5
 
 
 def test_a_decoder_may_need_files_that_training_does_not(drafting: Path) -> None:

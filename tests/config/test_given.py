@@ -39,8 +39,9 @@ def test_faults(
 
 def test_what_others_learn_from_is_more_than_its_translations(folder: Path, tmp_path: Path) -> None:
     own = {"speedup_over": {"reference": "teacher/student/beam5"}}
-    given: dict[str, dict[str, str]] = {"translations": {TEACHER: str(tmp_path)}}
-    message = f"given.translations: {TEACHER}: teacher/student cannot be trained without the model"
+    teacher = "talks.8k/raw/teacher/seed1"
+    given: dict[str, dict[str, str]] = {"translations": {teacher: str(tmp_path)}}
+    message = f"given.translations: {teacher}: teacher/student cannot be trained without the model"
     assert message in fault(folder, given=given, **own)
     (tmp_path / "text.gz").touch()
     distilled = {"distilled": {"talks.8k/teacher": str(tmp_path / "text.gz")}}

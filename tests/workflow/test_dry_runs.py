@@ -211,6 +211,14 @@ def test_a_statistic_has_no_teacher_trained_whose_targets_are_given(
     )
     assert alone["train_system"] == 1 and "translate_split" not in alone
     assert reported["train_system"] == 2 and reported["translate_split"] == 1
+    other = given.replace("transformer-big", "dag-lambda4")  # which beam5 does not decode
+    jobs = dry_run(
+        *("toy-lattice", other, "decoders=[beam5,dag-greedy,lattice-k64]"),
+        "systems=[raw/transformer,raw/dag-lambda4,dag-lambda4/lattice]",
+        "speedup_over={reference: raw/transformer/beam5}",
+        file=recall.replace("transformer-big", "dag-lambda4"),
+    ).jobs
+    assert jobs["train_system"] == 1 and "translate_split" not in jobs
 
 
 def test_a_system_is_decoded_with_the_decoders_that_are_for_it(dry_run: DryRunner) -> None:

@@ -59,7 +59,7 @@ def teacher_translations(wildcards):
     """Return the file of what the teacher of a distilled target makes of a split.
 
     Only if the statistic compares with it, if it is one model, no ensemble, and if it is there
-    anyway: where its targets are given, it may not be.
+    anyway: where its targets are given, it may not be, nor decoded as the run's teachers are.
     """
     teachers = CONFIG.teachers(wildcards.dataset, wildcards.target)
     family = CONFIG.family_of[wildcards.system]
@@ -70,8 +70,10 @@ def teacher_translations(wildcards):
         teachers[0] in CONFIG.selected() or str(teachers[0].folder) in given.models
     ):
         return []
-    name = f"{wildcards.split}.{CONFIG.run.distill_decoder}.jsonl.gz"
-    return model_file(teachers[0], name)
+    decoder = CONFIG.run.distill_decoder
+    if not CONFIG.fits(decoder, teachers[0].system):  # another wrote what is given
+        return []
+    return model_file(teachers[0], f"{wildcards.split}.{decoder}.jsonl.gz")
 
 
 def measured_with(wildcards):
