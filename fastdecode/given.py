@@ -86,7 +86,7 @@ def take_model(
 def _updates(state: dict[str, Any]) -> int | None:
     """Return after how many updates a checkpoint was saved, None where it does not say."""
     if "averaged_updates" in state:
-        return max(state["averaged_updates"])
+        return int(max(state["averaged_updates"]))
     return checkpoints.updates_of(state) if state.get("optimizer_history") else None
 
 

@@ -5,7 +5,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.errors import UserError
 from fastdecode.stages import Stopwatch
+from fastdecode.translation import NOT_FINITE
 
 Found = tuple[list[int], float, int]
 """Ids in the order of writing, without the end; the score that hypotheses are ranked by; the
@@ -48,17 +50,22 @@ class Search(Protocol):
         """Go on with these sentences alone."""
 
 
-def run_search(steps: Steps, search: Search, tokens: Tensor, watch: Stopwatch) -> list[Found]:
+def run_search(
+    steps: Steps, search: Search, tokens: Tensor, most: int, watch: Stopwatch
+) -> list[Found]:
     """Feed passes with what is found until every sentence is done; return the best of each.
 
-    `tokens` (R, …) are what stands before the first ones. Stages of the `watch`: decode (the
-    passes), search (all between).
+    `tokens` (R, …) are what stands before the first ones, and `most` is how many passes the longest
+    translation takes. Stages of the `watch`: decode (the passes), search (all between).
+
+    Raises UserError where they are not enough: at its limit every sentence ends, unless its scores
+    are no numbers, which are not compared with any others.
     """
     count = len(search.done)
     rows_each = len(tokens) // count
     found: dict[int, Found] = {}
     numbers = torch.arange(count, device=tokens.device)  # of the sentences in the batch
-    while True:
+    for _ in range(most):
         logits = steps.step(tokens)
         watch.lap("decode")
         rows, tokens = search.advance(logits)
@@ -79,3 +86,4 @@ def run_search(steps: Steps, search: Search, tokens: Tensor, watch: Stopwatch) -
             steps.keep_sentences(stay)
             search.keep(stay)
         watch.lap("search")
+    raise UserError(NOT_FINITE)

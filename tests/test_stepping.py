@@ -1,10 +1,12 @@
 """The loop of searches: who is fed when, who leaves the batch, and in which order results come."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from fastdecode.errors import UserError
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import LEAVE, Found, run_search
 
@@ -64,7 +66,8 @@ def test_each_sentence_ends_at_its_own_step_and_leaves_with_enough_others(
 ) -> None:
     steps = Echo(len(wanted))
     search = Countdown(wanted, steps)
-    found = run_search(steps, search, torch.arange(len(wanted) * ROWS), Stopwatch())
+    first = torch.arange(len(wanted) * ROWS)
+    found = run_search(steps, search, first, max(wanted), Stopwatch())
     assert found == [([i], 0.0, passes) for i, passes in enumerate(wanted)]
     batch, fed = list(wanted), []
     for step in range(1, max(wanted) + 1):
@@ -73,3 +76,11 @@ def test_each_sentence_ends_at_its_own_step_and_leaves_with_enough_others(
         if over * LEAVE >= len(batch):
             batch = [passes for passes in batch if passes > step]
     assert steps.fed == fed
+
+
+def test_who_goes_on_beyond_the_limit_has_no_numbers() -> None:
+    steps = Echo(3)
+    search = Countdown([2, 5, 1], steps)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        run_search(steps, search, torch.arange(3 * ROWS), 4, Stopwatch())
+    assert len(steps.fed) == 4

@@ -51,7 +51,7 @@ def untrained_system(
     """Return a model of random weights over `vocabulary` words, w0 to w…, of both sides.
 
     `kind` is fairseq's Transformer or a class derived from it, `options` are further settings of
-    its architecture, such as encoder_learned_pos=True.
+    its architecture, such as encoder_learned_pos=True or max_target_positions, by default 1024.
     """
     words = Dictionary()
     for number in range(vocabulary - EXTRA):
@@ -65,8 +65,8 @@ def untrained_system(
             f"{side}_layers": getattr(architecture, f"{side}_layers"),
             f"{side}_normalize_before": architecture.prenorm,
         }
-    arguments = Namespace(**settings | {"max_source_positions": 1024} | options)
-    arguments.max_target_positions = 1024
+    positions = {"max_source_positions": 1024, "max_target_positions": 1024}
+    arguments = Namespace(**settings | positions | options)
     base_architecture(arguments)
     task = SimpleNamespace(source_dictionary=words, target_dictionary=words)
     with torch.random.fork_rng():

@@ -62,12 +62,15 @@ class FeedForward:
 class Embedding:
     """Scaled token embeddings plus positions, sinusoidal or learned."""
 
-    def __init__(self, module: Any):
-        """Take the embeddings of a fairseq encoder or decoder."""
+    def __init__(self, module: Any, further: int = 0):
+        """Take the embeddings of a fairseq encoder or decoder.
+
+        Sinusoids go on for `further` positions behind the last that a translation may take.
+        """
         self._tokens = module.embed_tokens.weight.detach()
         self._scale = module.embed_scale
         self._norm = LayerNorm(module.layernorm_embedding) if module.layernorm_embedding else None
-        self._positions, self._offset = _position_table(module)
+        self._positions, self._offset = _position_table(module, further)
 
     def __call__(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Embed `tokens` (B, n), which stand at `positions` (n) or (B, n), counted from 0."""
@@ -85,7 +88,7 @@ class Embedding:
         return F.embedding(rows, self._positions)
 
 
-def _position_table(module: Any) -> tuple[Tensor, int]:
+def _position_table(module: Any, further: int) -> tuple[Tensor, int]:
     """Return (positions, d) and the row of the first position: fairseq leaves room for padding."""
     positions = module.embed_positions
     if positions is None:
@@ -94,7 +97,8 @@ def _position_table(module: Any) -> tuple[Tensor, int]:
         )
     offset = int(module.padding_idx) + 1
     if hasattr(positions, "weights"):  # sinusoidal: computed up to the length met so far
-        longest = offset + int(module.max_positions()) + 1  # for families that frame both ends
+        framed = int(module.max_positions()) + 1  # for families that frame both ends
+        longest = offset + framed + further
         table = type(positions).get_embedding(longest, positions.embedding_dim, offset - 1)
         return table.to(module.embed_tokens.weight), offset
     learned: Tensor = positions.weight.detach()

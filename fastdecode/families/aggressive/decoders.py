@@ -27,7 +27,7 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.highest import highest_of
-from fastdecode.translation import Translation
+from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -120,12 +120,14 @@ class DraftAndVerify(Front):
             for side in sides:
                 side.keep(rows)
 
-        return iterate(
+        traces = iterate(
             Growth(limits, self._device, self._rules),
             lambda growth: self._iteration(growth, checks, drafts),
             keep,
             self._watch,
         )
+        finite([trace.score for trace in traces])
+        return traces
 
     def _begin(self, batch: Batch, limits: list[int]) -> tuple[Checks, Drafts]:
         if self._drafter:

@@ -147,7 +147,8 @@ class BlockDecoder(TwoWayDecoder):
     def __init__(self, module: Any):
         """Take the weights of the room's own BlockDecoder."""
         super().__init__(module)
-        self._embed = Embedding(module)
+        # The last block may reach behind the last position.
+        self._embed = Embedding(module, further=int(module.block))
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
         # (W, d) each, as far as they were asked for: positions, and what slots there look for.

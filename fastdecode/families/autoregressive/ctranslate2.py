@@ -20,7 +20,7 @@ from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -105,6 +105,7 @@ class CTranslate2Decoder:
 
     def _translation(self, result: Any, limit: int) -> Translation:
         tokens, score = result.hypotheses[0], result.scores[0]
+        finite(result.scores)
         if tokens[-1] == self._end:
             tokens = tokens[:-1]
         else:

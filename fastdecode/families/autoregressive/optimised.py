@@ -73,11 +73,12 @@ class OptimisedDecoder:
         self._watch.lap("search")
         encoded = self._encoder(padded, mask)
         decoder = self._single if len(sources) == 1 else self._decoder
-        memory = decoder.begin(encoded, mask, self._row.beam, int(most.max()) + 1)
+        passes = int(most.max()) + 1  # of the longest, with that of its end
+        memory = decoder.begin(encoded, mask, self._row.beam, passes)
         self._watch.lap("encode")
         search: Search = (Greedy if self._row.beam == 1 else Beam)(self._rules, most)
         first = most.new_full((len(most) * self._row.beam,), self._rules.eos)  # (rows)
-        found = run_search(SingleSteps(decoder, memory), search, first, self._watch)
+        found = run_search(SingleSteps(decoder, memory), search, first, passes, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

@@ -14,12 +14,13 @@ from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
+from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.framing import end_sentences
 from fastdecode.limits import Lengths, limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import Layers, bytes_per_pass, serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import NOT_FINITE, Translation
 
 
 class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
@@ -28,6 +29,7 @@ class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
     def hold(self, limits: Tensor, exact: bool) -> None:
         """Let translations have at most, or if `exact` just, `limits` (B) tokens without `</s>`."""
         self._limits, self._exact, self._least = limits, exact, int(limits.min())
+        self._best = torch.zeros(0, device=limits.device)  # (B') of the last step
 
     def step(
         self,
@@ -44,7 +46,17 @@ class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
                 lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
             others = torch.arange(lprobs.shape[-1], device=lprobs.device) != self.eos
             lprobs = lprobs.masked_fill((left == 0)[:, None, None] & others, -inf)
-        return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
+        found = super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
+        self._best = found[0][:, 0]
+        return found
+
+    def stuck(self) -> bool:
+        """Tell whether a sentence had no continuation in the last step.
+
+        Some token always may come: none has a probability only where the model's scores are no
+        numbers, which fairseq takes for -inf.
+        """
+        return not bool(self._best.isfinite().all())
 
 
 class ReferenceDecoder:
@@ -119,7 +131,12 @@ class ReferenceDecoder:
         most = limits(sources, self._row, self._lengths, self._longest)
         self._generator.max_len_b = int(most.max())
         self._generator.search.hold(most.to(self._device), exact=self._lengths is not None)
-        finished = self._generator.generate([], {"net_input": net_input})
+        try:
+            finished = self._generator.generate([], {"net_input": net_input})
+        except AssertionError:  # a sentence did not end at its limit
+            if self._generator.search.stuck():
+                raise UserError(NOT_FINITE) from None
+            raise
         self._watch.lap("search")
         translations = [self._translation(hypotheses) for hypotheses in finished]
         self._watch.lap("finish")

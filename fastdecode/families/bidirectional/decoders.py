@@ -83,7 +83,7 @@ class FoldedDecoder:
         search = self._search(self._rules, most.to(self._device))
         rows = len(sources) * self._row.beam
         first = padded.new_tensor(self._first).expand(rows, -1)  # (rows, size)
-        found = run_search(steps, search, first, self._watch)
+        found = run_search(steps, search, first, slots // self._fold.size, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

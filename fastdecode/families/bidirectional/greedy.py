@@ -15,6 +15,7 @@ from fastdecode.families.bidirectional.ranking import first_best
 from fastdecode.families.bidirectional.search import Rules
 from fastdecode.stepping import Found
 from fastdecode.transformer.highest import highest
+from fastdecode.translation import finite
 
 
 class Greedy:
@@ -71,7 +72,8 @@ class Greedy:
         for number in sentences.tolist():
             words = self._tokens[number].tolist()
             length = words.index(self._rules.eod)
-            score = float(self._scores[number]) / (length + 1) ** self._rules.lenpen
+            (total,) = finite([float(self._scores[number])])
+            score = total / (length + 1) ** self._rules.lenpen
             found.append((words[:length], score, int(self._passes[number])))
         return found
 

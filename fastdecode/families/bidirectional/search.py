@@ -25,6 +25,7 @@ from torch import Tensor
 from fastdecode.devices import looks_are_free
 from fastdecode.families.bidirectional.ranking import first_best
 from fastdecode.stepping import Found
+from fastdecode.translation import finite
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,9 @@ class Search:
     def results(self, sentences: Tensor) -> list[Found]:
         """Return the best hypotheses of these sentences, which are done."""
         parts = self._best, self._lengths, self._best_scores, self._passes
-        found = zip(*(part[sentences].tolist() for part in parts), strict=True)
-        return [(words[:length], score, passes) for words, length, score, passes in found]
+        words, lengths, scores, passes = (part[sentences].tolist() for part in parts)
+        ids = [row[:length] for row, length in zip(words, lengths, strict=True)]
+        return list(zip(ids, finite(scores), passes, strict=True))
 
     def keep(self, sentences: Tensor) -> None:
         """Go on with these sentences alone."""

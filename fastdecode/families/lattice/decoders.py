@@ -23,7 +23,7 @@ from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -95,10 +95,12 @@ class LatticeDecoder:
         search = SEARCHES[self._row.search]
         paths = search(first, edges, *torch.tensor(bounds, device=self._device).unbind(1))
         chosen = candidates[:, :-1].gather(2, paths.words[..., None])[..., 0]  # (B, T - 1)
-        found = zip(chosen.tolist(), paths.to_lists(), strict=True)
+        found = paths.to_lists()
+        finite([score for _, score in found])
+        ids = [row[: len(path)] for row, (path, _) in zip(chosen.tolist(), found, strict=True)]
         self._watch.lap("search")
         translations = [
-            self._translation(words[: len(path)], score) for words, (path, score) in found
+            self._translation(words, score) for words, (_, score) in zip(ids, found, strict=True)
         ]
         self._watch.lap("finish")
         return self._watch.share(translations)

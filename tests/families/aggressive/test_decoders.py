@@ -388,6 +388,22 @@ def test_layers_of_both_models_are_in_turn(pair: System, engine: str) -> None:
 # What is refused
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("row", [{}, SETTINGS["tolerant"], {"mode": "blockwise"}])
+def test_a_model_of_no_numbers_is_one_line(
+    ragged: list[list[str]], row: dict[str, Any], engine: str
+) -> None:
+    verifier = untrained()
+    system = untrained_drafter(verifier)
+    if "mode" in row:
+        system = verifier = untrained_blockwise()
+    with torch.no_grad():
+        verifier.models[0].encoder.layers[0].fc1.weight[3] = float("nan")
+    decode = system.decoder("aggressive", {**row, "engine": engine}, " ".join)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decode(ragged)
+
+
 def test_what_does_not_fit_is_refused(pair: System) -> None:
     verifier = untrained()
 

@@ -14,8 +14,11 @@ from fairseq.modules import LearnedPositionalEmbedding
 from torch import Tensor
 
 from fastdecode.decode import System
+from fastdecode.drafting import Prefixes
 from fastdecode.families.aggressive.blocks import Blocks, blocks_after
 from fastdecode.families.aggressive.criteria import BlockwiseCriterion, DrafterCriterion
+from fastdecode.families.aggressive.decoders import batch_of
+from fastdecode.families.aggressive.fast import FastDrafter
 from fastdecode.families.aggressive.model import (
     DrafterModel,
     SoftCopy,
@@ -64,6 +67,26 @@ def test_a_block_may_reach_over_the_last_position() -> None:
         longer.weight.copy_(weights[torch.arange(len(weights) + 2).clamp(max=len(weights) - 1)])
     model.decoder.embed_positions = longer
     assert torch.allclose(fill(model, [0], [most - 2], prefix), cut)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_both_engines_reach_over_the_last_position_alike(positions: str) -> None:
+    most, learned = 12, positions == "learned"
+    options = {"decoder_learned_pos": learned, "max_target_positions": most}
+    system = untrained_drafter(untrained(), **options)
+    (model,) = system.models
+    assert model.max_decoder_positions() == most
+    batch = batch_of([["w1", "w2", "w3"], ["w4"]], system.source, torch.device("cpu"))
+    sources = batch.tokens, torch.tensor([4, 2])
+    tokens = torch.arange(2 * most).view(2, most) % 10 + 4
+    with torch.inference_mode():
+        fast = FastDrafter(system).begin(batch)
+        for longest in range(most - 6, most):  # from all within to three of four slots behind
+            lengths = torch.tensor([longest, longest - 2])
+            eager = model(*sources, blocks_after(tokens, lengths, longest, 4, PAD, UNK))
+            prefixes = Prefixes(tokens, lengths, longest)
+            found = fast._decoder.fill(prefixes, 4, fast._source, 4)
+            assert torch.allclose(found, eager, atol=1e-6)  # fairseq's sinusoids are of fp32
 
 
 def test_a_slot_depends_on_prefix_and_source_alone(drafter: Any) -> None:

@@ -4,6 +4,7 @@ import math
 import random
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -158,6 +159,16 @@ def test_the_score_is_the_mean_log_probability(dice: System, beam: int, lenpen: 
         chosen = table[range(len(ids)), ids] - (1 - barred).log()
         assert found.score == pytest.approx(chosen.sum().item() / len(ids) ** lenpen, abs=1e-4)
     assert kinds == {True, False}
+
+
+def test_a_score_of_no_number_is_one_line(good: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which weights make one depends on the CPU: CTranslate2's maxima pass over some of them."""
+    decode = peer(good)
+    for ends in ([], ["</s>"]):  # cut at its limit, which leaves it without a score, and not
+        found = SimpleNamespace(hypotheses=[["one", *ends]], scores=[math.nan])
+        monkeypatch.setattr(decode, "_decode", lambda *_, found=found: [found])
+        with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+            decode([["one", "two"]])
 
 
 # Precision

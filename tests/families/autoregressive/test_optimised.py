@@ -70,6 +70,24 @@ def test_ctranslate2_holds_no_lengths(dice: System) -> None:
         decoder(held, "ctranslate2")
 
 
+@pytest.mark.parametrize("where", ["everywhere", "one sentence"])
+@pytest.mark.parametrize("engine", ["fairseq", "fastdecode"])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_model_of_no_numbers_is_one_line(beam: int, engine: str, where: str) -> None:
+    size = Architecture(16, 32, 2, 2, 2)
+    apart = {"share_all_embeddings": False, "share_decoder_input_output_embed": True}
+    system = untrained_system(size, 20, **apart)
+    encoder = system.models[0].encoder
+    broken = encoder.layers[0].fc1 if where == "everywhere" else encoder.embed_tokens
+    with torch.no_grad():
+        broken.weight[system.source.index("w3")] = float("nan")
+    decode = decoder(system, engine, beam=beam)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decode([["w1", "w2", "w5"], ["w4"], ["w3", "w6"]])
+    if where == "one sentence":
+        assert [len(decode([[word]])) for word in ("w1", "w4")] == [1, 1]
+
+
 @pytest.mark.parametrize("beam", [1, 5])
 def test_a_batch_is_its_sentences_one_by_one(dice: System, ragged: Sentences, beam: int) -> None:
     decode = decoder(dice, beam=beam)  # with limits that follow the sources

@@ -198,6 +198,14 @@ def test_the_limit_on_length_follows_the_source(dice: System) -> None:
         eos[dice.target.eos()] += 50.0
 
 
+def test_what_else_fairseq_asserts_is_not_hidden(dice: System) -> None:
+    decode = decoder(dice, max_len_a=0, max_len_b=LIMIT)
+    assert len(decode([["one"]])) == 1
+    decode._generator.min_len = LIMIT + 1
+    with pytest.raises(AssertionError, match="min_len cannot be larger than max_len"):
+        decode([["one"]])
+
+
 def test_text_is_what_finish_makes_of_the_tokens(dice: System) -> None:
     decode = ReferenceDecoder(
         dice.models, dice.source, dice.target, Decoder(), "+".join, Stopwatch()

@@ -92,6 +92,26 @@ def test_lengths_are_held_sentence_by_sentence(order: Order, beam: int, ragged: 
     assert len(set(asked)) > 8
 
 
+@pytest.mark.parametrize("where", ["everywhere", "one sentence"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("order", ["bidirectional", "r2l"])
+def test_a_model_of_no_numbers_is_one_line(
+    order: Order, beam: int, engine: str, where: str
+) -> None:
+    apart = {"share_all_embeddings": False, "share_decoder_input_output_embed": True}
+    system = untrained(order, **apart)
+    encoder = system.models[0].encoder
+    broken = encoder.layers[0].fc1 if where == "everywhere" else encoder.embed_tokens
+    with torch.no_grad():
+        broken.weight[system.source.index("w3")] = float("nan")
+    decode = decoder(system, engine, beam=beam)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decode([["w1", "w2", "w5"], ["w4"], ["w3", "w6"]])
+    if where == "one sentence":
+        assert [len(decode([[word]])) for word in ("w1", "w4")] == [1, 1]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("beam", [1, 5])
 def test_a_batch_is_its_sentences_one_by_one(beam: int, engine: str, ragged: Sentences) -> None:

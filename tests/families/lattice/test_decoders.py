@@ -188,6 +188,21 @@ def test_bfloat16_is_for_the_fast_path() -> None:
     assert fast.twin_key == row.model_validate({}).twin_key
 
 
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+@pytest.mark.parametrize("normalise", ["vocabulary", "candidates"])
+@pytest.mark.parametrize("search", ["viterbi", "scan"])
+def test_a_model_of_no_numbers_is_one_line(
+    system: System, sentences: Sentences, search: str, normalise: str, engine: str
+) -> None:
+    model = deepcopy(system.models[0])
+    with torch.no_grad():
+        model.encoder.layers[0].fc1.weight[3] = float("nan")
+    broken = replace(system, models=[model], _shared={})
+    decode = decoder(broken, search=search, normalise=normalise, engine=engine)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decode(sentences)
+
+
 def test_what_does_not_fit_is_said(system: System) -> None:
     with pytest.raises(UserError, match="a lattice needs its tables"):
         decoder(replace(system, assets=None, _shared={}))
