@@ -21,7 +21,7 @@ from fastdecode.families.parallel.searches import (
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -58,12 +58,15 @@ class ParallelDecoder:
         `passes` counts each sentence's decoder passes, all lengths tried in the same one. The score
         is the search's. Stages: encode, length (where one is predicted), decode, search (CTC with
         a beam), finish.
+
+        Raises UserError if the model's scores are no numbers.
         """
         self._watch.start()
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
         encoded = self._network.encode(padded)
         self._watch.lap("encode")
         found = self._search(padded, encoded, self._watch)
+        finite([score for _, score in found])
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

@@ -1,5 +1,7 @@
 """One pass against fairseq's generator, against itself, and against the model asked directly."""
 
+from copy import deepcopy
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -157,6 +159,16 @@ def test_text_stages_and_weights(dice: System, ragged: Sentences) -> None:
     layer = 2 * attention + feed_forward + norms
     assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 8)  # in fp64
     assert decode.serial_layers == (len(dice.models[0].encoder.layers), 2)
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_a_model_of_no_numbers_is_one_line(dice: System, ragged: Sentences, engine: str) -> None:
+    model = deepcopy(dice.models[0])
+    with torch.no_grad():
+        model.decoder.layers[0].fc1.weight[3] = float("nan")
+    broken = replace(dice, models=[model], _shared={})
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decoder(broken, engine=engine)(ragged)
 
 
 def test_what_does_not_fit_is_refused(dice: System) -> None:
