@@ -2,6 +2,10 @@
 
 A first pass over blank vertices assigns the target's tokens to vertices: those of the most probable
 path. Some of them are then put into the input of the second pass, which is the one that learns.
+
+Uniform glancing shows int(M · u + 0.5) of M tokens, their frame among them, u being uniform, as the
+authors' code does (`cmlm`): all may be shown, and nothing is with a chance of 1 / 2M. Ghazvininejad
+et al. (2019), whom the paper cites, mask 1 to N tokens of N: nothing is shown with one of 1 / N.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ from fastdecode.families.dag.sweep import FORGET, Swept
 TILE = 4096  # links that a program holds at once: 16 a thread
 WARPS = 8  # of 32 threads, a program
 LEAST_SCALE = tl.constexpr(torch.finfo(torch.float32).tiny)
-LEAST_SHARE = tl.constexpr(FORGET)
+SHARE = tl.constexpr(FORGET)  # see sweep.py
 
 
 def sweep(chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, sizes: Tensor) -> Swept:
@@ -87,13 +87,14 @@ def _sweep(
         for i in range(1, length):
             here, before = i * sentences + sentence, (i - 1) * sentences + sentence
             inside = (column >= i) & (column <= i + room)
+            inside &= tl.load(allowed + i * vertices + column, inside, 0)
             previous = f + before * vertices
             mass = _carry(
                 previous, edges, i - 1, room, vertices, inside, ROWS, COLUMNS, FORWARD=True
             )
             mass *= tl.load(chances + here * vertices + column, inside, 0.0)
             share, scale = _normalise(mass)
-            tl.store(f + here * vertices + column, share, inside)
+            tl.store(f + here * vertices + column, share + SHARE, inside)
             tl.store(scales + here, scale)
             tl.debug_barrier()  # the next step's threads read what others wrote
     else:
@@ -106,6 +107,7 @@ def _sweep(
             mass = _carry(previous, edges, i, room, vertices, inside, ROWS, COLUMNS, FORWARD=False)
             share, scale = _normalise(tl.where(inside, mass, 0.0))
             chance = tl.load(chances + before * vertices + column, inside, 0.0)
+            share = tl.where(share > SHARE, share, 0.0)
             tl.store(g + before * vertices + column, share, inside)
             tl.store(ahead + before * vertices + column, share * chance, inside)
             tl.store(scales_back + before, scale)
@@ -197,5 +199,4 @@ def _carry(
 def _normalise(mass: tl.tensor) -> tl.tensor:
     """Return a block over its sum, and the sum; see sweep.py."""
     scale = tl.sum(mass, 0)
-    share = mass / tl.maximum(scale, LEAST_SCALE)
-    return tl.where(share > LEAST_SHARE, share, 0.0), scale
+    return mass / tl.maximum(scale, LEAST_SCALE), scale

@@ -6,9 +6,10 @@ the band is computed.
 
 The sum runs in probability space, forward and backward, scaled anew at every step (sweep.py). Both
 together give the posterior of every vertex and link, which is the gradient, so nothing is recorded
-for automatic differentiation. Where single precision does not suffice for a sentence, its forward
-and backward sums disagree: such a sentence is computed anew in log space (naive.py). On a GPU
-kernel.py takes the place of the loops over tokens, where it proves to be equal and faster.
+for automatic differentiation. Rounding aside, no path is ever lost forward, and none is counted
+too much backward: where single precision does not suffice for a sentence, both sums disagree, or a
+scale is tiny, and it is computed anew in log space (naive.py). On a GPU kernel.py takes the place
+of the loops over tokens, where it proves to be equal and faster.
 """
 
 from collections.abc import Callable
@@ -23,8 +24,10 @@ from fastdecode.families.dag.naive import sum_paths
 from fastdecode.families.dag.sweep import Sweep, Swept, sweep
 
 Sums = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, ...]]
-LEAST = 1e-18  # of scales: below it the products of two of them may leave single precision
-TOLERANCE = 1e-4  # of a sum's relative difference between the steps that it is read at
+# Of scales: below it the products of two of them may leave single precision, and what has become 0
+# forward may be more than FORGET makes up for.
+LEAST = 1e-18
+TOLERANCE = 1e-4  # of a logarithm's relative difference between the steps that it is read at
 
 
 def log_likelihood(
@@ -147,7 +150,8 @@ def _sums(
     begun = there.roll(-1, 0)
     begun[-1] = False  # (M, B): tokens that another one follows
 
-    # At every step the masses of both sides meet in the same total.
+    # At every step the masses of both sides meet in the same total: at the last one it is all
+    # forward and never too small, at the first one all backward and never too large.
     meet = (f * g).sum(2)  # (M, B)
     forward = (scales.log() + tops).masked_fill(~there, 0.0).cumsum(0)
     back = (scales_back.log() + tops.roll(-1, 0)).masked_fill(~begun, 0.0)
@@ -156,7 +160,7 @@ def _sums(
     total = forward[-1]
     margin = TOLERANCE * total.abs().clamp(min=1.0)
     agree = ((totals - total).abs() <= margin) | ~there
-    enough = ((scales_back >= LEAST) | ~begun) & ((meet >= LEAST) | ~there)
+    enough = ((scales_back >= LEAST) | ~begun) & ((scales.minimum(meet) >= LEAST) | ~there)
     trusted = total.isfinite() & (agree & enough).all(0)
 
     use = (there & trusted)[..., None]

@@ -84,6 +84,28 @@ def random_target(
     return scores.log_softmax(-1) - 1, random_links(sizes, draw, spread), lengths, sizes
 
 
+def two_chains(
+    cross: float = -300.0, middle: float = -160.0, end: float = -72.0, inner: int = 12
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """One sentence, as random_target's, of whose better paths neither side alone keeps all.
+
+    Two chains of `inner` vertices stand side by side, with links of e^`cross` between them. The
+    upper one writes the first two tokens with e^`end` of the lower one's probability, and the last
+    two again, the lower one what is between them with e^`middle`. So the upper one is the better,
+    and has next to nothing of the sums at its beginning, and from behind at its end.
+    """
+    sizes, lengths = torch.tensor([2 * inner + 2]), torch.tensor([inner + 2])
+    vertex = torch.arange(2 * inner + 2)
+    upper, place = vertex % 2 == 0, (vertex + 1) // 2
+    ends = (vertex == 0) | (vertex == vertex[-1])
+    follows = (place[:, None] + 1 == place) & ((upper[:, None] == upper) | ends[:, None] | ends)
+    logits = torch.full(follows.shape, cross, dtype=torch.float64).masked_fill(follows, 0.0)
+    scores = torch.full((inner + 2, len(vertex)), -5.0, dtype=torch.float64)
+    scores[[1, 2, inner - 1, inner]] += end / 2 * (upper & ~ends)
+    scores[3 : inner - 1] += middle / (inner - 4) * (~upper & ~ends)
+    return scores[None], log_softmax(logits[None], later(sizes, len(vertex))), lengths, sizes
+
+
 def every_path(length: int, size: int) -> Iterator[tuple[int, ...]]:
     """All paths of `length` vertices through a graph of `size`."""
     for inner in combinations(range(1, size - 1), length - 2):

@@ -31,7 +31,7 @@ from fastdecode.families.dag.paths import (
     score_path,
 )
 from fastdecode.families.dag.sweep import Sweep, sweep
-from tests.families.dag.conftest import path_scores, random_target
+from tests.families.dag.conftest import path_scores, random_target, two_chains
 from tests.gpu import needs_gpu
 
 Problem = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -48,7 +48,11 @@ def in_new_process(task: Callable[[], T]) -> T:
 
 
 def hard() -> Problem:
-    """Paths that single precision forgets, in the second sentence; see test_paths.py."""
+    """Paths that single precision forgets, in the second sentence; see test_paths.py.
+
+    Some tokens are so improbable there that both sides end with no mass at all, and no total: this
+    is noticed without the sides being compared. In `two_chains` they have to be.
+    """
     scores, links, lengths, sizes = (x[:1] for x in random_target(5, 1, 6, 12))
     far, jumps = scores.clone(), links.clone()
     far[0, 1:3, 6:] -= 100
@@ -132,6 +136,7 @@ def interpret() -> dict[str, Any]:
         "swept": {name: swept(kernel.sweep, problem) for name, problem in problems.items()},
         "path": {name: path_by_kernel(*problem).numpy() for name, problem in problems.items()},
         "hard": values(hard()),
+        "two chains": values(single(two_chains())),
         "infeasible": values(infeasible()),
     }
 
@@ -210,6 +215,12 @@ def test_a_sentence_beyond_single_precision_is_recomputed(solved: Any) -> None:
     total, recomputed = solved["hard"]
     assert recomputed.tolist() == [False, True]
     assert torch.allclose(torch.from_numpy(total), sum_paths(*hard()))
+
+
+def test_a_path_that_both_sides_lose_is_noticed(solved: Any) -> None:
+    total, recomputed = solved["two chains"]
+    assert recomputed.all()
+    assert float(total[0]) == pytest.approx(float(sum_paths(*two_chains())), rel=1e-6)
 
 
 def test_an_infeasible_target_has_no_path(solved: Any) -> None:

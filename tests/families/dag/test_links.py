@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastdecode.families.dag.links import GatedLinks, Links, later
+from fastdecode.families.dag.links import GatedLinks, Links, gated_links, later, softmax_links
 
 KINDS: dict[str, Callable[[], Any]] = {
     "softmax": lambda: Links(8),
@@ -65,6 +65,19 @@ def test_gated_links_are_a_mixture_of_heads() -> None:
             each = torch.stack([query[u, h] @ key[v, h] / 2**0.5 for v in range(u + 1, 5)])
             row += gates[u, h] * each.softmax(0)
         assert torch.allclose(found[u, u + 1 :], row.float())
+
+
+@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
+def test_half_precision_is_left_before_queries_meet_keys(half: torch.dtype) -> None:
+    torch.manual_seed(1)
+    sizes = torch.tensor([40, 30])
+    query, key, gates = (3 * torch.randn(3, 2, 40, 32)).to(half)
+    gates = gates[..., :4]
+    for function, given_ in ((softmax_links, (query, key)), (gated_links, (query, key, gates))):
+        found = function(*given_, sizes)
+        expected = function(*(x.float() for x in given_), sizes)
+        assert found.dtype == torch.float32
+        assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

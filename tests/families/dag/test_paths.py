@@ -18,7 +18,8 @@ from fastdecode.families.dag.paths import (
     posteriors,
     score_path,
 )
-from tests.families.dag.conftest import every_path, path_scores, random_target
+from fastdecode.families.dag.sweep import sweep
+from tests.families.dag.conftest import every_path, path_scores, random_target, two_chains
 
 seeds = st.integers(0, 10_000)
 
@@ -101,7 +102,7 @@ def test_single_precision_suffices_or_is_noticed(seed: int, spread: float) -> No
         assert torch.allclose(of_found.double(), gradient, atol=2e-3)
 
 
-@pytest.mark.parametrize("least", [paths.LEAST, 0.0])  # without it the totals disagree
+@pytest.mark.parametrize("least", [paths.LEAST, 0.0])  # without it there is no total at all
 def test_a_sentence_beyond_single_precision_is_recomputed_and_counted(
     least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,53 @@ def test_a_sentence_beyond_single_precision_is_recomputed_and_counted(
     (expected,) = torch.autograd.grad(naive, exact)
     assert both.grad is not None
     assert torch.allclose(both.grad.double(), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_path_that_both_sides_lose_is_noticed(dtype: torch.dtype) -> None:
+    """What one of them loses, the sums of the other may show; here all sums lack it alike."""
+    scores, links, lengths, sizes = two_chains()
+    expected = sum_paths(scores.requires_grad_(), links.requires_grad_(), lengths, sizes)
+    given_ = [x.detach().to(dtype).requires_grad_() for x in (scores, links)]
+    total, recomputed = log_likelihood(*given_, lengths, sizes)
+    assert recomputed.all()
+    assert total.item() == pytest.approx(expected.item(), rel=1e-6)
+    twin = torch.autograd.grad(expected.sum(), (scores, links))
+    for found, exact in zip(torch.autograd.grad(total.sum(), given_), twin, strict=True):
+        assert torch.allclose(found.double(), exact.nan_to_num(0.0), atol=1e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cross=st.floats(-300, 0),
+    middle=st.floats(-300, 0),
+    end=st.floats(-150, 0),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+)
+def test_whatever_is_lost_a_sum_that_is_trusted_is_right(
+    cross: float, middle: float, end: float, dtype: torch.dtype
+) -> None:
+    scores, links, lengths, sizes = two_chains(cross, middle, end)
+    expected = float(sum_paths(scores, links, lengths, sizes))
+    found, _ = log_likelihood(scores.to(dtype), links.to(dtype), lengths, sizes)
+    assert float(found) == pytest.approx(expected, rel=paths.TOLERANCE + 1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=seeds, spread=st.sampled_from([1.0, 5.0, 25.0]))
+def test_the_sum_lies_between_that_of_each_side(seed: int, spread: float) -> None:
+    """Forward no path is lost; backward none is counted too much."""
+    scores, links, lengths, sizes = random_target(seed, 6, 20, 60, spread)
+    allowed = band(lengths, sizes, *scores.shape[1:])
+    chances = scores.exp().where(allowed, 0.0).transpose(0, 1).contiguous()
+    found = sweep(chances, links.exp(), allowed, lengths, sizes)
+    there = torch.arange(len(chances))[:, None] < lengths
+    begun = torch.arange(len(chances))[:, None] < lengths - 1
+    above = found.scales.log().masked_fill(~there, 0.0).sum(0)
+    below = (found.f[0] * found.g[0]).sum(1).log() + scores[:, 0, 0]
+    below += found.scales_back.log().masked_fill(~begun, 0.0).sum(0)
+    total = sum_paths(scores, links, lengths, sizes)
+    assert (below <= total + 1e-9).all() and (total <= above + 1e-9).all()
 
 
 def test_a_batch_is_its_sentences_one_by_one_and_padding_changes_nothing() -> None:
