@@ -8,7 +8,7 @@ import yaml
 
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
-from fastdecode.report.claims.judge import FAILS, HOLDS
+from fastdecode.report.claims.judge import FAILS, TOO_FEW, UNKNOWN
 from fastdecode.report.claims.printed import read_verdicts
 from tests.workflow.conftest import Workplace, write
 
@@ -103,8 +103,8 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     assert sorted(POINTS.read(report / "mine.figure1.csv")["x"]) == [1, 5]
     claims = read_verdicts(report / "claims.mine.csv").set_index("claim")
     quick, good = claims.loc["quick"], claims.loc["good"]
-    assert (quick["verdict"], good["verdict"]) == (HOLDS, FAILS)
-    assert quick["low"] <= quick["high"] and good["low"] == good["high"] == 0  # known, paired
+    assert (quick["verdict"], quick["finding_why"]) == (UNKNOWN, TOO_FEW)  # it has two repeats
+    assert good["verdict"] == FAILS and good["low"] == good["high"] == 0  # known, paired
     drawn = pd.read_csv(report / "claims/mine.micro.valid.bleu.csv")
     assert set(drawn) >= {f"{TEACHER}/beam5", "transformer-big/transformer/greedy"}
     short = claims.loc["short"]
