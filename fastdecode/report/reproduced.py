@@ -25,6 +25,7 @@ LEVELS = {
     "objectives": "toy, objectives",
     "targets": "toy, raw and distilled",
     "slots": "toy, slots of CTC",
+    "tuned": "toy, α and γ tuned",
     "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
