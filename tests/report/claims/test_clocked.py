@@ -16,19 +16,27 @@ ENTRY = "raw/quick/beam5"
 LINES, REPEATS = 7, 5
 TIMES = {"encode": np.arange(LINES) + 1.0, "decode": np.full(LINES, 5.0)}
 REST = 0.5
+DRIFT = (0.5, -0.25, 0.0, 0.0, -0.25)  # of a stage, repeat by repeat
+STEADY = (0.0,) * REPEATS
 
 
-def timed(folder: Path, staged_repeats: int = REPEATS) -> Clocked:
-    """Times by line, the same in every repeat."""
+def timed(
+    folder: Path, staged_repeats: int = REPEATS, drift: tuple[float, ...] = STEADY
+) -> Clocked:
+    """Times by line, and what each of the stages takes more in a repeat."""
     whole = [
         {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3 * number}
-        | {"milliseconds": sum(times[number] for times in TIMES.values()) + REST}
+        | {
+            "milliseconds": sum(times[number] for times in TIMES.values())
+            + REST
+            + 2 * drift[repeat]
+        }
         for repeat in range(REPEATS)
         for number in range(LINES)
     ]
     staged = [
         {"decoder": ENTRY, "batch": 1, "repeat": repeat, "line": number, "tokens": 3 * number}
-        | {"stage": stage, "milliseconds": times[number]}
+        | {"stage": stage, "milliseconds": times[number] + drift[repeat]}
         for repeat in range(staged_repeats)
         for number in range(LINES)
         for stage, times in TIMES.items()
@@ -38,20 +46,21 @@ def timed(folder: Path, staged_repeats: int = REPEATS) -> Clocked:
     return Clocked({WHERE: folder / "t.samples.csv.gz"})
 
 
-def test_stages_are_means_of_the_lines_drawn(tmp_path: Path) -> None:
-    clocked = timed(tmp_path)
-    encode = TIMES["encode"][draws(LINES)].mean(axis=1)
+def test_stages_are_means_of_the_lines_and_repeats_drawn(tmp_path: Path) -> None:
+    clocked = timed(tmp_path, drift=DRIFT)
+    more = np.array(DRIFT)[draws(REPEATS, of="repeats")].mean(axis=1)
+    encode, decode = TIMES["encode"][draws(LINES)].mean(axis=1) + more, 5.0 + more
     for names, right in (
         ("encode", encode),
-        ("decode", 5.0),
+        ("decode", decode),
         ("encode + unaccounted", encode + REST),
-        ("encode + decode + unaccounted", encode + 5.0 + REST),
+        ("encode + decode + unaccounted", encode + decode + REST),
         ("", 0.0),  # a row whose stage this decoder does not have
     ):
         found = clocked.stages(WHERE, ENTRY, names, "", share=False)
         assert found is not None and found == pytest.approx(np.broadcast_to(right, found.shape))
         part = clocked.stages(WHERE, ENTRY, names, "", share=True)
-        assert part == pytest.approx(found / (encode + 5.0 + REST))
+        assert part == pytest.approx(found / (encode + decode + REST))
 
 
 def test_stages_of_outputs_of_some_lengths(tmp_path: Path) -> None:
