@@ -31,6 +31,9 @@ class GraphLossConfig(FairseqDataclass):  # type: ignore[misc]
     glancing: ChoiceEnum(["adaptive", "uniform", "none"]) = field(  # type: ignore[valid-type]
         default="adaptive", metadata={"help": "what of the target the decoder sees"}
     )
+    force_emission: bool = field(
+        default=False, metadata={"help": "a shown vertex writes its token alone, unlearned"}
+    )
     divide_by_length: bool = field(default=False, metadata={"help": "a mean over tokens"})
     seed: int = II("common.seed")
 
@@ -56,6 +59,8 @@ class GraphLoss(FairseqCriterion):  # type: ignore[misc]
             ratio = None if uniform else self.task.glancing_ratio(update)
             glance = Glance(targets, lengths, sample["id"], self._cfg.seed, update, ratio)
         tokens, links, sizes = model(inputs["src_tokens"], inputs["src_lengths"], targets, glance)
+        if glance and self._cfg.force_emission:
+            tokens = glance.force(tokens)
         feasible = lengths <= sizes
         if not bool(feasible.all()):
             tokens, links, sizes = tokens[feasible], links[feasible], sizes[feasible]

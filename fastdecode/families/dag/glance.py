@@ -73,3 +73,15 @@ class Glance:
         filled = vertices.clone()
         filled[rows, self.path[rows, places]] = self.targets[rows, places]
         return filled
+
+    def force(self, scores: Tensor) -> Tensor:
+        """Return the second pass's `scores` (B, M, L) as the loss of the authors' code has them.
+
+        A vertex at which a token is shown writes no other, and the probability of that token there
+        is a constant: what was shown is not learned, but the links to it are. Paths around such a
+        vertex remain, and may write its token elsewhere.
+        """
+        vertices = torch.arange(scores.shape[2], device=scores.device)
+        shown = (self.path[..., None] == vertices) & self.shown[..., None]  # (B, M, L)
+        forced = scores.detach().masked_fill(~shown, float("-inf"))
+        return torch.where(shown.any(1, keepdim=True), forced, scores)

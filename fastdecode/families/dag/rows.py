@@ -49,6 +49,11 @@ class System(AnySystem):
         description="adaptive: share of the wrong tokens' number that is shown, falling linearly "
         "from the first to the second over two thirds of the training",
     )
+    force_emission: bool = Field(
+        False,
+        description="in the loss, a vertex at which a token is shown writes no other, and that "
+        "token's probability there is not learned (the authors' code)",
+    )
     divide_by_length: bool = Field(
         False, description="divide a sentence's loss by its target's length (the authors' code)"
     )

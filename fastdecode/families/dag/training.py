@@ -29,6 +29,7 @@ def arguments(job: "Job") -> list[str]:
         *("--marginalise", job.options["marginalise"]),
         *("--glancing", job.options["glancing"]),
         *("--glance-from", str(first), "--glance-to", str(last), "--glance-over", str(ANNEALED)),
+        *(["--force-emission"] if job.options["force_emission"] else []),
         *(["--divide-by-length"] if job.options["divide_by_length"] else []),
         *validation_arguments(job.settings, LOOKAHEAD),
     ]

@@ -6,7 +6,8 @@ from torch import Tensor
 
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import later, log_softmax
-from fastdecode.families.dag.paths import best_path
+from fastdecode.families.dag.naive import sum_paths
+from fastdecode.families.dag.paths import best_path, log_likelihood
 from fastdecode.scores import token_scores
 from tests.families.dag.conftest import BOS, EOS, PAD, UNK
 
@@ -97,3 +98,32 @@ def test_how_many_are_shown_says_nothing_of_which() -> None:
     counts, first = glance.shown.sum(1), glance.shown[:, 0].double()
     for n in range(1, 8):
         assert float(first[counts == n].mean()) == pytest.approx(n / 8, abs=0.12)
+
+
+def test_a_vertex_that_is_forced_writes_its_token_alone_unlearned() -> None:
+    logits, links, targets, _ = batch()
+    glance, _ = look(0.5)
+    scores = token_scores(logits, targets).requires_grad_()
+    forced = glance.force(scores)
+    shown = {(b, int(glance.path[b, i])): i for b, i in glance.shown.nonzero().tolist()}
+    assert len(shown) > 3
+    for b in range(3):
+        for vertex in range(12):
+            column = forced[b, :, vertex]
+            if (b, vertex) in shown:
+                only = torch.full((8,), float("-inf"))
+                only[shown[b, vertex]] = scores[b, shown[b, vertex], vertex]
+                assert torch.equal(column, only)
+            else:
+                assert torch.equal(column, scores[b, :, vertex])
+    parts = links[:2], LENGTHS[:2], SIZES[:2]
+    total, recomputed = log_likelihood(forced[:2], *parts)
+    assert not recomputed.any()
+    assert torch.allclose(total, sum_paths(forced[:2].detach(), *parts))
+    free = log_likelihood(scores[:2], *parts)[0]
+    assert (total <= free).all() and (total < free).any()
+    total.sum().backward()
+    assert scores.grad is not None
+    learned = scores.grad.abs().sum(1) > 0  # (B, L)
+    assert scores.grad.isfinite().all() and learned[:2].any()
+    assert not any(learned[place] for place in shown)

@@ -137,8 +137,9 @@ def test_the_command_says_what_is_trained(graph_job: Callable[..., Job]) -> None
         "--eval-bleu-args": '{"search": "lookahead", "engine": "fastdecode"}',
     }.items():
         assert words[words.index(option) + 1] == value
-    assert "--divide-by-length" not in words
-    assert "--divide-by-length" in graph_job({"divide_by_length": True}, max_epochs=1).arguments()
+    assert not {"--force-emission", "--divide-by-length"} & set(words)
+    other = graph_job({"force_emission": True, "divide_by_length": True}, max_epochs=1).arguments()
+    assert {"--force-emission", "--divide-by-length"} <= set(other)
 
 
 def test_a_training_learns_and_is_validated(trained_graphs: Path, binarised: Path) -> None:
@@ -214,6 +215,8 @@ def test_padding_changes_nothing_that_is_learned(task: GraphTask, links: str) ->
         {"marginalise": "max"},
         {"glancing": "uniform"},
         {"glancing": "none"},
+        {"force_emission": True},
+        {"force_emission": True, "marginalise": "max"},
         {"divide_by_length": True},
     ],
 )
