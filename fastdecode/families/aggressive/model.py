@@ -13,10 +13,11 @@ import torch
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerDecoder, TransformerModel, base_architecture
 from fairseq.modules.transformer_sentence_encoder import init_bert_params
-from torch import Tensor, nn
+from torch import Tensor
 
 from fastdecode.families.aggressive.blocks import Blocks
 from fastdecode.families.aggressive.training import DRAFTER
+from fastdecode.soft_copy import SoftCopy
 from fastdecode.train import checkpoints
 from fastdecode.train.updates import KnowsUpdates
 
@@ -79,32 +80,6 @@ def copy_encoder(model: Any, weights: Mapping[str, Tensor]) -> None:
     prefix = "encoder."
     own = {key[len(prefix) :]: w for key, w in weights.items() if key.startswith(prefix)}
     model.encoder.load_state_dict(own)
-
-
-class SoftCopy(nn.Module):
-    """Source embeddings, mixed for every slot by what its position and theirs have in common.
-
-    softmax((W · pos_t) · (e_s + pos_s) / √d) · e_s, summed over the source positions s.
-    """
-
-    def __init__(self, width: int):
-        """Begin without weights learned."""
-        super().__init__()
-        self.query = nn.Linear(width, width, bias=False)
-
-    def forward(
-        self, positions: Tensor, embedded: Tensor, placed: Tensor, padding: Tensor | None
-    ) -> Tensor:
-        """Return (B, W, d) for `positions` (1, W, d).
-
-        `embedded` and `placed` (B, S, d) are source embeddings without and with positions;
-        `padding` (B, S) is true where there is no source.
-        """
-        scores = self.query(positions) @ placed.transpose(1, 2) / placed.shape[-1] ** 0.5
-        if padding is not None:
-            scores = scores.masked_fill(padding[:, None], float("-inf"))
-        mixed: Tensor = scores.softmax(-1) @ embedded  # (B, W, d)
-        return mixed
 
 
 class BlockDecoder(TransformerDecoder):  # type: ignore[misc]

@@ -16,6 +16,7 @@ from fastdecode.families.parallel.alignment import Labels, best_alignment
 from fastdecode.families.parallel.framing import unframed
 from fastdecode.families.parallel.training import CTC, GLAT
 from fastdecode.scores import scores_and_likeliest, scores_in_blocks
+from fastdecode.soft_copy import SoftCopy
 from fastdecode.transformer.highest import highest
 
 
@@ -25,6 +26,26 @@ class GlancingDecoder(NATransformerDecoder):  # type: ignore[misc]
     A slot that holds `<unk>` begins with a source embedding, as all do in fairseq. `<s>` and `</s>`
     are given as words.
     """
+
+    def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
+        """Build fairseq's decoder; with `args.soft_copy` it mixes source embeddings by position."""
+        super().__init__(args, dictionary, embed_tokens)
+        soft = getattr(args, "soft_copy", False)
+        self.copy = SoftCopy(embed_tokens.embedding_dim) if soft else None
+
+    def forward_copying_source(self, embedded: Tensor, source: Tensor, slots: Tensor) -> Tensor:
+        """See fairseq: what blank slots begin with (B, T, d), of the `embedded` source (B, S, d).
+
+        `source` (B, S) and `slots` (B, T) are true where there is no padding.
+        """
+        if self.copy is None:
+            copied: Tensor = super().forward_copying_source(embedded, source, slots)
+            return copied
+        places = embedded.new_full((1, max(source.shape[1], slots.shape[1])), self.unk).long()
+        positions = self.embed_positions(places)  # sines, the same on both sides
+        placed = embedded + positions[:, : source.shape[1]]
+        mixed: Tensor = self.copy(positions[:, : slots.shape[1]], embedded, placed, ~source)
+        return mixed
 
     def forward_embedding(
         self, prev_output_tokens: Tensor, states: Tensor | None = None
@@ -41,6 +62,12 @@ class GlancingDecoder(NATransformerDecoder):  # type: ignore[misc]
 @register_model(GLAT)
 class GlatModel(NATransformerModel):  # type: ignore[misc]
     """The glancing Transformer (Qian et al. 2021): a NAT that learns the slots it is not shown."""
+
+    @staticmethod
+    def add_args(parser: Any) -> None:
+        """Add the options of this model to fairseq's."""
+        NATransformerModel.add_args(parser)
+        _add_copy(parser)
 
     @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> GlancingDecoder:
@@ -80,6 +107,7 @@ class CtcModel(NATransformerModel):  # type: ignore[misc]
         """Add the options of this model to fairseq's."""
         NATransformerModel.add_args(parser)
         parser.add_argument("--upsample", type=int, help="slots for each token of the source")
+        _add_copy(parser)
 
     @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> GlancingDecoder:
@@ -136,6 +164,10 @@ class CtcModel(NATransformerModel):  # type: ignore[misc]
         aligned = best_alignment(scores.transpose(1, 2), counts, labels)
         feasible = labels.needed <= counts
         return torch.where(feasible[:, None], aligned, said), said
+
+
+def _add_copy(parser: Any) -> None:
+    parser.add_argument("--soft-copy", action="store_true", help="mix the source by positions")
 
 
 def _initialised(decoder: GlancingDecoder, args: Any) -> GlancingDecoder:

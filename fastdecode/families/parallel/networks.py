@@ -101,6 +101,7 @@ class Fast:
         self._encoder, self._decoder = Encoder(encoder), TwoWayDecoder(decoder)
         self._copies = bool(decoder.src_embedding_copy)
         self._shows_words = isinstance(decoder, GlancingDecoder) or not self._copies
+        self._soft_copy = getattr(decoder, "copy", None)
         self._unknown = int(decoder.unk)
         self._words = Embedding(decoder)
         copied = SimpleNamespace(  # of the source, at the decoder's positions
@@ -166,6 +167,10 @@ class Fast:
         positions = torch.arange(slots.shape[1], device=slots.device)
         if not self._copies:
             return self._words(slots, positions)
+        if self._soft_copy is not None:
+            blank = (slots == self._unknown)[..., None]
+            begun = torch.where(blank, self._mixed(positions, encoded), self._words.words(slots))
+            return begun + self._words.positions(positions)
         sources = encoded.tokens.repeat_interleave(encoded.rows, 0)
         tokens = sources.gather(1, copied_places(sources, slots, self._pad))
         if not self._shows_words:
@@ -175,6 +180,16 @@ class Fast:
             return self._words(torch.where(unknown, tokens, slots), positions)
         copied, words = self._copied(tokens, positions), self._words(slots, positions)
         return torch.where(unknown[..., None], copied, words)
+
+    def _mixed(self, positions: Tensor, encoded: Encoded) -> Tensor:
+        """Return the soft copy of the source for slots at `positions` (T): (R, T, d)."""
+        embedded = self._copied.words(encoded.tokens)  # (B, S, d)
+        there = torch.arange(embedded.shape[1], device=positions.device)
+        placed = embedded + self._copied.positions(there)
+        padding = None if encoded.mask is None else ~encoded.mask[:, 0, 0]
+        wanted = self._words.positions(positions)[None]
+        mixed: Tensor = self._soft_copy(wanted, embedded, placed, padding)
+        return mixed.repeat_interleave(encoded.rows, 0)
 
 
 def _log_softmax(logits: Tensor, banned: tuple[int, ...]) -> Tensor:

@@ -40,12 +40,23 @@ class System(AnySystem):
         "and in the end of training (by default 0.5 and 0.3)",
     )
 
+    soft_copy: bool = Field(
+        False,
+        description="glat, ctc and ctc-glat: blank slots begin with all source embeddings, mixed "
+        "by positions (the authors' code of glat), instead of one each",
+    )
+    activation: Literal["relu", "gelu"] = Field(
+        "relu", description="of feed-forward layers; the graph has gelu"
+    )
+
     @model_validator(mode="after")
     def _makes_sense(self) -> "System":
         if self.upsample is not None and "ctc" not in self.kind:
             raise ValueError(f"upsample is for kind: ctc and ctc-glat, not {self.kind}")
         if self.glance is not None and "glat" not in self.kind:
             raise ValueError(f"glance is for kind: glat and ctc-glat, not {self.kind}")
+        if self.soft_copy and self.kind in ("nat", "cmlm"):
+            raise ValueError(f"soft_copy is for kind: glat, ctc and ctc-glat, not {self.kind}")
         return self
 
     @property

@@ -54,6 +54,8 @@ def arguments(job: "Job") -> list[str]:
     return [
         *model_arguments(job.architecture, job.joint, recipe.architecture),
         *recipe.options,
+        *(["--activation-fn", "gelu"] if job.options["activation"] == "gelu" else []),
+        *(["--soft-copy"] if job.options["soft_copy"] else []),
         *initial_weights(job.architecture),
         *(_upsampling(job.options["upsample"] or 2) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),

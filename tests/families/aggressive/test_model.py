@@ -21,7 +21,6 @@ from fastdecode.families.aggressive.decoders import batch_of
 from fastdecode.families.aggressive.fast import FastDrafter
 from fastdecode.families.aggressive.model import (
     DrafterModel,
-    SoftCopy,
     copy_encoder,
     drafter_architecture,
 )
@@ -108,21 +107,6 @@ def test_slots_see_each_other(drafter: Any) -> None:
     lengths = (SOURCE != PAD).sum(1)
     hidden, seen = (drafter(SOURCE, lengths, one) for one in (blocks, shown))
     assert not torch.allclose(hidden[:, 0], seen[:, 0])
-
-
-def test_the_soft_copy_is_a_mean_of_the_source() -> None:
-    copy = SoftCopy(4).double()
-    torch.manual_seed(1)
-    positions, source = torch.randn(1, 3, 4).double(), torch.randn(2, 5, 4).double()
-    places = torch.randn(5, 4).double()
-    padding = torch.tensor([[False] * 5, [False, False, True, True, True]])
-    found = copy(positions, source, source + places, padding)
-    for b, words in enumerate((5, 2)):
-        for t in range(3):
-            query = copy.query.weight @ positions[0, t]
-            scores = torch.stack([query @ (source[b, s] + places[s]) for s in range(words)]) / 2
-            mean = sum(p * source[b, s] for s, p in enumerate(scores.softmax(0)))
-            assert torch.allclose(found[b, t], mean)
 
 
 @pytest.mark.parametrize("as_bert", [True, False])

@@ -87,6 +87,19 @@ def test_a_batch_is_its_sentences_one_by_one(dice: System, ragged: Sentences, be
         assert alone.score == pytest.approx(batched.score, abs=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+@pytest.mark.parametrize("kind", ["glat", "ctc"])
+def test_a_batch_of_soft_copies_is_its_sentences_one_by_one(
+    kind: str, engine: str, ragged: Sentences
+) -> None:
+    search = {"search": "ctc"} if kind == "ctc" else {"length_beam": 3}
+    decode = decoder(untrained(kind, soft_copy=True), engine=engine, **search)
+    together = decode(ragged)
+    assert len({" ".join(translation.tokens) for translation in together}) > 10
+    for sentence, batched in zip(ragged, together, strict=True):
+        assert decode([sentence])[0].tokens == batched.tokens
+
+
 def test_every_slot_has_its_likeliest_word(dice: System, ragged: Sentences) -> None:
     differences = set()
     (model,) = dice.models

@@ -38,6 +38,27 @@ def test_a_slot_that_is_shown_begins_with_its_word() -> None:
     assert torch.allclose(found[:, [0, 2, 4]], expected[:, [0, 2, 4]])
 
 
+def test_a_slot_of_a_soft_copy_begins_with_a_mixture_of_the_source() -> None:
+    system = untrained("glat", soft_copy=True)
+    (model,) = system.models
+    decoder: Any = model.decoder
+    sources = frame_sources(SOURCES, system.source)  # the second one is shorter
+    slots = torch.tensor([[BOS, UNK, 7, UNK, EOS]]).expand(2, -1)
+    with torch.no_grad():
+        words = decoder.embed_scale * decoder.embed_tokens(sources)
+        copied = decoder.forward_copying_source(words, sources != PAD, slots != PAD)
+    for b, source in enumerate(sources):
+        count = int((source != PAD).sum())
+        places = decoder.embed_positions(torch.full((1, 9), UNK))[0]  # (9, d)
+        for t in range(5):
+            query = decoder.copy.query.weight @ places[t]
+            scores = [query @ (words[b, s] + places[s]) / 8**0.5 for s in range(count)]
+            shares = torch.stack(scores).softmax(0)
+            mixed = sum(shares[s] * words[b, s] for s in range(count))
+            assert torch.allclose(copied[b, t], mixed)
+    assert untrained("glat").models[0].decoder.copy is None
+
+
 def test_nothing_shown_is_a_nat() -> None:
     """With one table of embeddings, `<s>` and `</s>` are what would be copied."""
     sources = frame_sources(SOURCES, untrained("nat").source)

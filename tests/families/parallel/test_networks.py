@@ -33,11 +33,21 @@ def test_whether_a_row_alone_is_padded_nobody_asks_the_device() -> None:
 
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("joint", [True, False])
-@pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc"])
+@pytest.mark.parametrize(
+    ("kind", "soft"),
+    [
+        ("nat", False),
+        ("cmlm", False),
+        ("glat", False),
+        ("ctc", False),
+        ("glat", True),
+        ("ctc", True),
+    ],
+)
 def test_ours_says_what_fairseqs_says(
-    kind: str, joint: bool, times: int, ragged: Sentences
+    kind: str, soft: bool, joint: bool, times: int, ragged: Sentences
 ) -> None:
-    system = untrained(kind, share_all_embeddings=joint)
+    system = untrained(kind, share_all_embeddings=joint, soft_copy=soft)
     (model,) = system.models
     answers: dict[Any, Any] = {}
     for sentences in (ragged, ragged[:1]):

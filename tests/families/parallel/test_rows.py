@@ -21,6 +21,8 @@ ROWS = yaml.safe_load((Path(__file__).parents[3] / "config/systems/parallel.yaml
         ({"kind": "glat", "upsample": 3}, "upsample is for kind: ctc and ctc-glat, not glat"),
         ({"kind": "ctc", "upsample": 1}, '"upsample": input should be greater than or equal to 2'),
         ({"kind": "ctc", "glance": [0.5, 0.3]}, "glance is for kind: glat and ctc-glat, not ctc"),
+        ({"soft_copy": True}, "soft_copy is for kind: glat, ctc and ctc-glat, not nat"),
+        ({"kind": "cmlm", "soft_copy": True}, "soft_copy is for kind: glat, ctc and ctc-glat, not"),
         ({"kind": "glat", "glance": [1.5, 0.3]}, '"glance.0": input should be less than'),
     ],
 )

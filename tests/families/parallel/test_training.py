@@ -147,6 +147,14 @@ def test_the_command_says_what_other_kinds_learn(
     assert ("--glance-from" in found) == ("glat" in kind)
     assert ("--upsample" in found) == ("ctc" in kind)
     assert ("--src-embedding-copy" in found) == (kind != "cmlm")
+    assert not {"--soft-copy", "--activation-fn"} & set(found)
+
+
+def test_the_command_says_how_the_authors_of_glat_train(job_of: Callable[..., Job]) -> None:
+    options = {"soft_copy": True, "activation": "gelu"}
+    found = job_of("ctc-glat", options, max_epochs=1).arguments()
+    assert {"--soft-copy", "--src-embedding-copy"} <= set(found)
+    assert found[found.index("--activation-fn") + 1] == "gelu"
 
 
 def test_training_and_decoding_frame_alike(task: ParallelTask) -> None:
