@@ -45,7 +45,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
-    """Draw a curve a system, the point of the lowest temperature filled, the others hollow."""
+    """Draw a curve a system, the lowest temperature on the left and filled, the others hollow."""
     datasets = list(points["dataset"].unique())
     with canvas(3.4, *pictures) as figure:
         panels = figure.subplots(1, len(datasets), squeeze=False)[0]
@@ -60,6 +60,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 panel.plot(rows["x"].iloc[:1], rows["y"].iloc[:1], **look)
                 handles.setdefault(str(series), handle)
             panel.set(title=dataset, xlabel=artifact.axes["x"])
+            panel.invert_xaxis()  # as published: higher temperatures to the right
             panel.grid(**GRID)
         panels[0].set_ylabel(artifact.axes["y"])
         temperatures = list(points["label"].unique())
