@@ -18,6 +18,11 @@ from pydantic_core import PydanticUndefined
 from fastdecode.config import claims, corpora, devices, given, papers, rows, run
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
+BELOW = """\
+`config.yaml` lies below every run of `config/runs` and of yours: what a run leaves out has its
+value there, and only where that file is silent, too, the default of these tables. So give a run a
+name of its own: without one it writes over the report of the default run.
+"""
 MARK = "<!-- from here on written by `make generated` -->\n"
 WHERE: dict[type[BaseModel], str] = {
     run.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
@@ -110,5 +115,6 @@ def wanted(root: Path) -> dict[Path, str]:
     prose = readme.read_text(encoding="utf-8").partition(MARK)[0]
     tables = "\n".join(f"### {title}\n\n{table(model)}" for model, title in WHERE.items())
     ready = runs(root / "config/runs")
-    files[readme] = f"{prose}{MARK}\n## Runs that are ready\n\n{ready}\n## Every key\n\n{tables}"
+    keys = f"## Every key\n\n{BELOW}\n{tables}"
+    files[readme] = f"{prose}{MARK}\n## Runs that are ready\n\n{ready}\n{keys}"
     return files

@@ -48,8 +48,12 @@ other lines would move, is not among them. What a paper says with
 a number, such as "about three times faster", is read as its direction; how each statement is read
 stands beside its verdict.
 
+A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
+a run of all families tells more claims, its verdicts stand here instead: the link says so, and its
+models are not those of the column.
+
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
-the runs (`make plan RUN=config/runs/dag.yaml`).
+the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`).
 """
 
 
