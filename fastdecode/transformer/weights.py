@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from torch import nn
+
 
 class Layers(NamedTuple):
     """Layers that wait for one another while a sentence is decoded."""
@@ -23,16 +25,21 @@ def serial_layers(model: Any) -> Layers:
     return Layers(len(model.encoder.layers), len(model.decoder.layers))
 
 
-def bytes_per_pass(model: Any) -> int:
-    """Return the bytes of weights that a decoder pass of a fairseq Transformer reads at least.
+def bytes_per_pass(model: Any, *own: nn.Module) -> int:
+    """Return the bytes of weights that every decoder pass of a fairseq Transformer reads at least.
 
-    These are the decoder's layers and the output projection. The projections of the encoder's keys
-    and values are used once a sentence, and of an embedding one row is read.
+    These are the decoder's layers, the output projection, and a family's `own` modules. What a
+    sentence needs once, however many passes follow, is not counted, not even where one pass is all:
+    the encoder, and the projections of its keys and values. So the number is the same for all
+    families, and passes times bytes are never more than what is read. Of an embedding, of words or
+    of positions, a few rows are read.
     """
     layers = model.decoder.layers.named_parameters()
     read = [p for name, p in layers if not name.split(".", 1)[1].startswith(ONCE)]
     read.append(model.decoder.output_projection.weight)
-    return sum(p.numel() * p.element_size() for p in read)
+    for part in (part for module in own for part in module.modules()):
+        read += [] if isinstance(part, nn.Embedding) else part.parameters(recurse=False)
+    return sum(p.nbytes for p in read)
 
 
 ONCE = ("encoder_attn.k_proj", "encoder_attn.v_proj")

@@ -13,13 +13,12 @@ from fastdecode.drafting import Batch, Prefixes
 from fastdecode.families.aggressive.blocks import blocks_after
 from fastdecode.families.aggressive.models import (
     blockwise_model,
-    bytes_per_pass,
     drafter_model,
     own_layers,
     verifier_model,
 )
 from fastdecode.families.aggressive.verify import Rules
-from fastdecode.transformer.weights import serial_layers
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -180,7 +179,7 @@ class EagerBlockwise(EagerVerifier):
         """Take the model; raises UserError if it has no heads."""
         self._model = blockwise_model(system.models)
         self.longest = int(self._model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(self._model)
+        self.bytes_per_pass = bytes_per_pass(self._model, self._model.decoder.heads)
         self.serial_layers = serial_layers(self._model)
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "EagerBlocks":

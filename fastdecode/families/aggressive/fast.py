@@ -9,7 +9,6 @@ from torch import Tensor
 from fastdecode.drafting import Batch, Prefixes
 from fastdecode.families.aggressive.models import (
     blockwise_model,
-    bytes_per_pass,
     drafter_model,
     own_layers,
     verifier_model,
@@ -21,7 +20,7 @@ from fastdecode.transformer.highest import highest
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
-from fastdecode.transformer.weights import serial_layers
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -212,7 +211,8 @@ class FastBlockwise:
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: HeadsDecoder(model.decoder))
         self.longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
+        self.bytes_per_pass = bytes_per_pass(model, model.decoder.heads)
+        self.serial_layers = serial_layers(model)
 
     def encode(self, batch: Batch) -> Tensor:
         """See Verifier."""

@@ -8,7 +8,6 @@ from fastdecode.drafting import Batch, Prefixes
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.model import DrafterModel
-from fastdecode.transformer import weights
 from fastdecode.transformer.weights import Layers, serial_layers
 
 
@@ -46,17 +45,6 @@ class Verifier(Protocol):
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> Checks:
         """Begin with a batch; no prefix with its draft is longer than `room`."""
-
-
-def bytes_per_pass(model: Any) -> int:
-    """Return the bytes of weights that a decoder pass reads at least, this family's parts too."""
-    own: list[Any] = []
-    if isinstance(model, DrafterModel):
-        own += model.decoder.copy.parameters()
-    if isinstance(model, BlockwiseModel):
-        own += model.decoder.heads.parameters()
-    size: int = sum(p.nbytes for p in own)
-    return weights.bytes_per_pass(model) + size
 
 
 def own_layers(model: Any, share_encoder: bool) -> Layers:

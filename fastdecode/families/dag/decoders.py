@@ -26,7 +26,7 @@ from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
-from fastdecode.transformer.weights import serial_layers
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import NOT_FINITE, Translation, finite
 
 if TYPE_CHECKING:
@@ -68,13 +68,7 @@ class GraphDecoder:
             compiled.library()  # says now if it does not compile
         self._beam_search = compiled.beam_search if fast else beam.beam_search
         self._ngrams = _ngrams(system) if row.search == "beam" and row.lm_weight else None
-        weights = [
-            *model.decoder.layers.parameters(),
-            model.decoder.output_projection.weight,
-            model.decoder.links.query.weight,
-            model.decoder.links.key.weight,
-        ]
-        self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
+        self.bytes_per_pass = bytes_per_pass(model, model.decoder.links)
         self.serial_layers = serial_layers(model)
 
     @torch.inference_mode()

@@ -22,7 +22,7 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
-from fastdecode.transformer.weights import serial_layers
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LatticeDecoder:
             ),
         )
         self._most = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass = _bytes(model.decoder, exact, row.bf16)
+        self.bytes_per_pass = _bytes(model, exact, row.bf16)
         self.serial_layers = serial_layers(model)
 
     @torch.inference_mode()
@@ -136,12 +136,15 @@ def _eager(encoder: Any) -> Callable[[Tensor, Tensor | None], Tensor]:
     return encode
 
 
-def _bytes(module: Any, exact: bool, half: bool) -> int:
-    """Return the bytes of a scorer's layers and, if `exact`, of the vocabulary's weights."""
-    large = [part.weight for layer in module.layers for part in (layer.fc1, layer.fc2)]
-    large += [module.output_projection.weight] if exact else []
-    known = {id(weight) for weight in large}
-    small = [weight for weight in module.layers.parameters() if id(weight) not in known]
-    size = torch.bfloat16.itemsize if half else large[0].element_size()
-    total: int = sum(w.nbytes for w in small) + size * sum(w.numel() for w in large)
-    return total
+def _bytes(model: Any, exact: bool, half: bool) -> int:
+    """Return bytes_per_pass: of the vocabulary's weights if `exact`, of large ones `half`."""
+    vocabulary = model.decoder.output_projection.weight
+    large = [part.weight for layer in model.decoder.layers for part in (layer.fc1, layer.fc2)]
+    size = bytes_per_pass(model)
+    if exact:
+        large.append(vocabulary)
+    else:
+        size -= vocabulary.nbytes
+    if half:
+        size -= sum(weight.nbytes - torch.bfloat16.itemsize * weight.numel() for weight in large)
+    return size

@@ -20,7 +20,7 @@ from fastdecode.families.parallel.searches import (
 )
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
-from fastdecode.transformer.weights import serial_layers
+from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation, finite
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ class ParallelDecoder:
         self._source, self._target = system.source, system.target
         self._finish, self._watch = finish, watch
         self._device = next(model.parameters()).device
-        weights = [*model.decoder.layers.parameters(), model.decoder.output_projection.weight]
-        self.bytes_per_pass = sum(weight.numel() * weight.element_size() for weight in weights)
-        self.serial_layers = serial_layers(model)
+        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:

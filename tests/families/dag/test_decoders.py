@@ -186,16 +186,21 @@ def test_a_model_of_no_numbers_is_one_line(
         decoder(broken, **settings, engine=engine)(ragged)
 
 
+@pytest.mark.parametrize(
+    ("links", "weights"),  # positions are an embedding
+    [("softmax", 2 * 16 * 16), ("gated", 2 * (32 * 16 + 16) + 32 * 2 + 2)],
+)
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
-def test_text_stages_and_weights(ragged: Sentences, engine: str) -> None:
-    system = untrained_graphs()
+def test_text_stages_and_weights(ragged: Sentences, engine: str, links: str, weights: int) -> None:
+    system = untrained_graphs(links)
     decode = system.decoder("dag", {"engine": engine}, "+".join, Stopwatch())
     translations = decode(ragged)
     assert all(t.text == "+".join(t.tokens) for t in translations)
     assert all(list(t.stages) == ["encode", "decode", "search", "finish"] for t in translations)
     attention, feed_forward, norms = 4 * (16 * 16 + 16), 2 * 16 * 24 + 24 + 16, 3 * 2 * 16
-    layer = 2 * attention + feed_forward + norms
-    assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 16 + 2 * 16 * 16)  # in fp64
+    once = 2 * (16 * 16 + 16)  # the source's keys and values
+    layer = 2 * attention - once + feed_forward + norms
+    assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 16 + weights)  # in fp64
     (model,) = system.models
     assert decode.serial_layers == (len(model.encoder.layers), 2)
 

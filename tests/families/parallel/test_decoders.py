@@ -169,7 +169,8 @@ def test_text_stages_and_weights(dice: System, ragged: Sentences) -> None:
     assert all(list(t.stages) == stages for t in translations)
     assert all(time > 0 for t in translations for time in t.stages.values())
     attention, feed_forward, norms = 4 * (8 * 8 + 8), 2 * 8 * 12 + 12 + 8, 3 * 2 * 8
-    layer = 2 * attention + feed_forward + norms
+    once = 2 * (8 * 8 + 8)  # the source's keys and values
+    layer = 2 * attention - once + feed_forward + norms
     assert decode.bytes_per_pass == 8 * (2 * layer + 30 * 8)  # in fp64
     assert decode.serial_layers == (len(dice.models[0].encoder.layers), 2)
 
