@@ -9,6 +9,7 @@ from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.networks import Eager, Fast, Network
+from fastdecode.families.parallel.rows import ITERATIONS
 from fastdecode.families.parallel.rows import Decoder as Row
 from fastdecode.families.parallel.searches import (
     Argmax,
@@ -111,5 +112,5 @@ def _search(network: Network, model: Any, system: "System", row: Row) -> Search:
         return Ctc(network, system.target, model.decoder.upsample)
     lengths = Lengths(network, row.length_beam, int(model.max_decoder_positions()))
     if row.search == "mask-predict":
-        return MaskPredict(network, system.target, lengths, row.iterations or 10)
+        return MaskPredict(network, system.target, lengths, row.iterations or ITERATIONS)
     return Argmax(network, system.target, lengths, row.merge)

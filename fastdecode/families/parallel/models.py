@@ -14,6 +14,7 @@ from torch import Tensor
 
 from fastdecode.families.parallel.alignment import Labels, best_alignment
 from fastdecode.families.parallel.framing import unframed
+from fastdecode.families.parallel.rows import UPSAMPLE
 from fastdecode.families.parallel.training import CTC, GLAT
 from fastdecode.scores import scores_and_likeliest, scores_in_blocks
 from fastdecode.soft_copy import SoftCopy
@@ -185,5 +186,5 @@ def glat_architecture(args: Any) -> None:
 @register_model_architecture(CTC, CTC)  # type: ignore[untyped-decorator]
 def ctc_architecture(args: Any) -> None:
     """Fill in what the command line leaves open."""
-    args.upsample = getattr(args, "upsample", None) or 2
+    args.upsample = getattr(args, "upsample", None) or UPSAMPLE
     base_architecture(args)

@@ -12,6 +12,7 @@ AGAINST_TEACHER = ("recall",)
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
 Search = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
+UPSAMPLE, GLANCE, ITERATIONS = 2, (0.5, 0.3), 10  # where a row leaves them open
 
 SEARCHES: dict[str, Search] = {
     "nat": "argmax",
@@ -32,12 +33,13 @@ class System(AnySystem):
         "and ctc-glat: nat and ctc, shown in training some of what they get wrong",
     )
     upsample: Annotated[int, Field(ge=2)] | None = Field(
-        None, description="ctc and ctc-glat: slots for each token of the source (by default 2)"
+        None,
+        description=f"ctc and ctc-glat: slots for each token of the source (by default {UPSAMPLE})",
     )
     glance: tuple[Ratio, Ratio] | None = Field(
         None,
         description="glat and ctc-glat: how much of what is wrong is revealed, at the beginning "
-        "and in the end of training (by default 0.5 and 0.3)",
+        f"and in the end of training (by default {GLANCE[0]} and {GLANCE[1]})",
     )
 
     soft_copy: bool = Field(
@@ -62,7 +64,7 @@ class System(AnySystem):
     @property
     def slots(self) -> float:
         """Those of the source, for CTC."""
-        return float(self.upsample or 2) if "ctc" in self.kind else 1.0
+        return float(self.upsample or UPSAMPLE) if "ctc" in self.kind else 1.0
 
     @property
     def unread(self) -> frozenset[str]:
@@ -84,7 +86,7 @@ class Decoder(DecoderRow):
         "again for those least sure (cmlm); ctc: argmax, equal neighbours as one, blanks left out",
     )
     iterations: PositiveInt | None = Field(
-        None, description="mask-predict: passes of the decoder (by default 10)"
+        None, description=f"mask-predict: passes of the decoder (by default {ITERATIONS})"
     )
     length_beam: PositiveInt = Field(
         1,
@@ -114,7 +116,8 @@ class Decoder(DecoderRow):
 
     def passes(self, tokens: float) -> tuple[float, float]:
         """All at once, as often as there are iterations."""
-        return float(self.iterations or 1), tokens
+        passes = self.iterations or ITERATIONS if self.search == "mask-predict" else 1
+        return float(passes), tokens
 
     def fits(self, system: AnySystem) -> bool:
         """Tell whether the system learned what this search looks for."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.families.parallel.rows import SEARCHES
+from fastdecode.families.parallel.rows import GLANCE, SEARCHES, UPSAMPLE
 from fastdecode.train.command import initial_weights, model_arguments, validation_arguments
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def arguments(job: "Job") -> list[str]:
         *(["--activation-fn", "gelu"] if job.options["activation"] == "gelu" else []),
         *(["--soft-copy"] if job.options["soft_copy"] else []),
         *initial_weights(job.architecture),
-        *(_upsampling(job.options["upsample"] or 2) if "ctc" in kind else []),
+        *(_upsampling(job.options["upsample"] or UPSAMPLE) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),
-        *(_glancing(*(job.options["glance"] or (0.5, 0.3))) if "glat" in kind else []),
+        *(_glancing(*(job.options["glance"] or GLANCE)) if "glat" in kind else []),
         *("--criterion", recipe.criterion),
         *(smoothing if recipe.criterion == "nat_loss" else []),
         *validation_arguments(job.settings, VALIDATION[SEARCHES[kind]]),

@@ -72,6 +72,12 @@ def test_decoders_fit_what_learned_for_them() -> None:
     assert fitting["ctc"] == fitting["ctc-glat"] == along_slots
 
 
+def test_passes_are_those_of_the_search() -> None:
+    assert Decoder(search="mask-predict").passes(9) == (10, 9)
+    assert Decoder(search="mask-predict", iterations=4).passes(9) == (4, 9)
+    assert Decoder(search="ctc").passes(9) == Decoder().passes(9) == (1, 9)
+
+
 def test_optimised_decoders_have_twins() -> None:
     rows = {name: Decoder(**row) for name, row in ROWS["decoders"].items()}
     for name, row in rows.items():
