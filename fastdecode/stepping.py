@@ -1,5 +1,7 @@
 """The loop of every search that writes from step to step, many sentences in one batch."""
 
+from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
 import torch
@@ -13,6 +15,36 @@ Found = tuple[list[int], float, int]
 """Ids in the order of writing, without the end; the score that hypotheses are ranked by; the
 sentence's own decoder passes."""
 LEAVE = 8  # done sentences leave the batch when they are at least an eighth of it
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a search may write."""
+
+    beam: int
+    lenpen: float  # a score is divided by (length with one `</s>`) ** lenpen
+    min_len: int  # without `</s>`
+    eos: int
+    pad: int
+    exact: bool = False  # whether every sentence has to reach its limit
+    size: int = 1  # tokens that are written at once
+
+    def forbid(self, logits: Tensor, place: int, limits: Tensor, first_limit: int) -> None:
+        """Put -inf into `logits` (B, …, V) at the tokens that may not come at `place`.
+
+        That is padding, `</s>` before min_len (before the limit if `exact`), and all else from a
+        sentence's limit on; `first_limit` is the lowest of the `limits` (B), each at least min_len.
+        """
+        logits[..., self.pad] = -inf
+        if place < (first_limit if self.exact else self.min_len):
+            logits[..., self.eos] = -inf
+        elif self.exact:
+            early = (limits > place).view(-1, *[1] * (logits.dim() - 2))
+            logits[..., self.eos].masked_fill_(early, -inf)
+        if place >= first_limit:
+            others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
+            over = (limits <= place).view(-1, *[1] * (logits.dim() - 1))
+            logits.masked_fill_(over & others, -inf)
 
 
 class Steps(Protocol):

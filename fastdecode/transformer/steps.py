@@ -1,8 +1,46 @@
 """The passes of one batch by our Transformer, as fastdecode.stepping takes them."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
 from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import GraphedDecoder
+from fastdecode.transformer.layers import check_supported
+
+if TYPE_CHECKING:
+    from fastdecode.decode import System
+
+Begin = Callable[[Tensor, Tensor | None, int, int], tuple[Decoder, Memory]]
+"""Encodes sources (B, S), padded on the right, with their mask (B, 1, 1, S).
+
+Then come how many rows there are for each, and for how many tokens there has to be room. Returns
+what takes the steps, and what it begins with.
+"""
+
+
+def beginning(system: "System") -> Begin:
+    """Return how our Transformer begins a batch, with the model of `system`.
+
+    Raises UserError if the model has parts that are not built here.
+    """
+    (model,) = system.models
+    check_supported(model)
+    encoder = system.share("encoder", lambda: Encoder(model.encoder))
+    decoder = system.share("decoder", lambda: Decoder(model.decoder))
+    single = decoder
+    if system.device == "cuda":  # idle between the kernels of one sentence's steps
+        single = system.share("graphed", lambda: GraphedDecoder(decoder))
+
+    def begin(
+        sources: Tensor, mask: Tensor | None, rows: int, longest: int
+    ) -> tuple[Decoder, Memory]:
+        chosen = single if len(sources) == 1 else decoder
+        return chosen, chosen.begin(encoder(sources, mask), mask, rows, longest)
+
+    return begin
 
 
 class FastSteps:

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING
 import torch
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
-from fastdecode.families.autoregressive.search import Beam, Greedy, Rules
+from fastdecode.families.autoregressive.search import Beam, Greedy
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
-from fastdecode.stepping import Search, run_search
-from fastdecode.transformer.decoder import Decoder
-from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.graphs import GraphedDecoder
-from fastdecode.transformer.layers import check_supported
-from fastdecode.transformer.steps import SingleSteps
+from fastdecode.stepping import Rules, Search, run_search
+from fastdecode.transformer.steps import SingleSteps, beginning
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
@@ -35,12 +31,7 @@ class OptimisedDecoder:
     ):
         """Lay the model out anew; raises UserError if it has parts that are not built here."""
         (model,) = system.models
-        check_supported(model)
-        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
-        self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
-        self._single = self._decoder
-        if system.device == "cuda":  # idle between the kernels of one sentence's steps
-            self._single = system.share("graphed", lambda: GraphedDecoder(self._decoder))
+        self._begin = beginning(system)
         self._source, self._target = system.source, system.target
         self._finish, self._watch = finish, watch
         self._row = row
@@ -69,16 +60,15 @@ class OptimisedDecoder:
         self._watch.start()
         padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
         mask = mask_of(padded, self._source, map(len, sources))
-        most = limits(sources, self._row, self._lengths, self._longest).to(self._device)
-        self._watch.lap("search")
-        encoded = self._encoder(padded, mask)
-        decoder = self._single if len(sources) == 1 else self._decoder
+        most = limits(sources, self._row, self._lengths, self._longest)
         passes = int(most.max()) + 1  # of the longest, with that of its end
-        memory = decoder.begin(encoded, mask, self._row.beam, passes)
+        most = most.to(self._device)
+        self._watch.lap("search")
+        steps = SingleSteps(*self._begin(padded, mask, self._row.beam, passes))
         self._watch.lap("encode")
         search: Search = (Greedy if self._row.beam == 1 else Beam)(self._rules, most)
         first = most.new_full((len(most) * self._row.beam,), self._rules.eos)  # (rows)
-        found = run_search(SingleSteps(decoder, memory), search, first, passes, self._watch)
+        found = run_search(steps, search, first, passes, self._watch)
         translations = [self._translation(*one) for one in found]
         self._watch.lap("finish")
         return self._watch.share(translations)

@@ -3,46 +3,15 @@
 Both take a step at a time: logits of the next tokens in, these tokens out.
 """
 
-from dataclasses import dataclass
 from math import inf
 
 import torch
 from torch import Tensor
 
 from fastdecode.devices import looks_are_free
-from fastdecode.stepping import Found
+from fastdecode.stepping import Found, Rules
 from fastdecode.transformer.highest import highest
 from fastdecode.translation import finite
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a search may write."""
-
-    beam: int
-    lenpen: float  # a score is divided by (length with </s>) ** lenpen
-    min_len: int  # without </s>
-    eos: int
-    pad: int
-    exact: bool = False  # whether every sentence has to reach its limit
-
-    def forbid(self, logits: Tensor, step: int, limits: Tensor, first_limit: int) -> Tensor:
-        """Return `logits` (B, …, V) with -inf at the tokens that may not come at `step`.
-
-        That is padding, `</s>` before min_len (before the limit if `exact`), and all else at a
-        sentence's limit; `first_limit` is the lowest of the `limits` (B), each at least min_len.
-        """
-        logits[..., self.pad] = -inf
-        if step < (first_limit if self.exact else self.min_len):
-            logits[..., self.eos] = -inf
-        elif self.exact:
-            early = (limits > step).view(-1, *[1] * (logits.dim() - 2))
-            logits[..., self.eos].masked_fill_(early, -inf)
-        if step >= first_limit:
-            others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
-            over = (limits <= step).view(-1, *[1] * (logits.dim() - 1))
-            logits = logits.masked_fill(over & others, -inf)
-        return logits
 
 
 class Greedy:
@@ -61,8 +30,8 @@ class Greedy:
         """See Search."""
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         norm = logits.logsumexp(-1)
-        allowed = self._rules.forbid(logits, self._step, self._limits, self._first_limit)
-        best, token = highest(allowed)
+        self._rules.forbid(logits, self._step, self._limits, self._first_limit)
+        best, token = highest(logits)
         self._tokens[:, self._step] = token
         self._scores += (best - norm).masked_fill(self.done, 0.0)
         self._passes += ~self.done
@@ -137,8 +106,8 @@ class Beam:
     def _continuations(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """Return scores and tokens (B, K, 2K) of the best continuations of each hypothesis."""
         norm = logits.logsumexp(-1, keepdim=True)
-        allowed = self._rules.forbid(logits, self._step, self._limits, self._first_limit)
-        top, tokens = allowed.topk(min(2 * self._rules.beam, logits.shape[-1] - 1), dim=-1)
+        self._rules.forbid(logits, self._step, self._limits, self._first_limit)
+        top, tokens = logits.topk(min(2 * self._rules.beam, logits.shape[-1] - 1), dim=-1)
         return self._scores[..., None] + (top - norm), tokens
 
     def _finish(self, scores: Tensor, parents: Tensor, ends: Tensor) -> None:

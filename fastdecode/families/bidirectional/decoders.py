@@ -10,11 +10,11 @@ from fastdecode.families.bidirectional.engines import eager, fast
 from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
-from fastdecode.families.bidirectional.search import Rules, Search
+from fastdecode.families.bidirectional.search import Search
 from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
-from fastdecode.stepping import run_search
+from fastdecode.stepping import Rules, run_search
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Translation
 
@@ -46,13 +46,13 @@ class FoldedDecoder:
         words = system.target
         self._lengths = system.lengths
         self._rules = Rules(
-            self._fold.size,
             row.beam,
             row.lenpen,
             row.min_len,
             words.eos(),
             words.pad(),
             exact=system.lengths is not None,
+            size=self._fold.size,
         )
         # The reference tier searches as fairseq's generator does, which has no shorter way for one
         # hypothesis.

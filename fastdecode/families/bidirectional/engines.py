@@ -8,11 +8,7 @@ from torch import Tensor
 
 from fastdecode.framing import mask_of
 from fastdecode.stepping import Steps
-from fastdecode.transformer.decoder import Decoder
-from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.graphs import GraphedDecoder
-from fastdecode.transformer.layers import check_supported
-from fastdecode.transformer.steps import FastSteps
+from fastdecode.transformer.steps import FastSteps, beginning
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -70,17 +66,10 @@ def fast(system: "System") -> Begin:
 
     Raises UserError if the model has parts that are not built here.
     """
-    (model,) = system.models
-    check_supported(model)
-    encoder = system.share("encoder", lambda: Encoder(model.encoder))
-    decoder = system.share("decoder", lambda: Decoder(model.decoder))
-    single = decoder
-    if system.device == "cuda":  # idle between the kernels of one sentence's steps
-        single = system.share("graphed", lambda: GraphedDecoder(decoder))
+    begin = beginning(system)
 
-    def begin(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
+    def steps(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
         mask = mask_of(sources, system.source, lengths.tolist())
-        chosen = single if len(sources) == 1 else decoder
-        return FastSteps(chosen, chosen.begin(encoder(sources, mask), mask, rows, slots))
+        return FastSteps(*begin(sources, mask, rows, slots))
 
-    return begin
+    return steps

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.bidirectional.ranking import first_best
-from fastdecode.families.bidirectional.search import Rules
-from fastdecode.stepping import Found
+from fastdecode.stepping import Found, Rules
 from fastdecode.transformer.highest import highest
 from fastdecode.translation import finite
 
@@ -29,7 +28,7 @@ class Greedy:
         self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
         longest = int(limits.max()) + rules.size
         self._slot = 0  # the first of the next group
-        self._tokens = limits.new_full((len(limits), longest), rules.eod)
+        self._tokens = limits.new_full((len(limits), longest), rules.eos)
         self._scores = torch.zeros(len(limits), device=limits.device)
         self._passes = torch.zeros_like(limits)
         self.done = torch.zeros_like(limits, dtype=torch.bool)
@@ -49,20 +48,20 @@ class Greedy:
         scores = best - norm
         if rules.size > 1:
             top, likeliest = first_best(logits[:, 0], 2)  # (B, 2)
-            top, is_end = top - norm[:, :1], likeliest == rules.eod
+            top, is_end = top - norm[:, :1], likeliest == rules.eos
             word = is_end[:, :1].long()  # the first of the two that is no EOD
             pair = top.gather(1, word)[:, 0] + scores[:, 1]
             end = top.masked_fill(~is_end, -inf).amax(1)
             ends = (end > pair) | ((end == pair) & is_end[:, 0])
             tokens[:, 0] = likeliest.gather(1, word)[:, 0]
-            tokens = tokens.masked_fill(ends[:, None], rules.eod)
+            tokens = tokens.masked_fill(ends[:, None], rules.eos)
             scores = end.where(ends, pair)[:, None]
         scores = scores[:, 0]
         self._scores = self._scores.to(scores) + scores.masked_fill(self.done, 0.0)
         last = self._slot + rules.size
-        self._tokens[:, self._slot : last] = tokens.masked_fill(self.done[:, None], rules.eod)
+        self._tokens[:, self._slot : last] = tokens.masked_fill(self.done[:, None], rules.eos)
         self._passes += ~self.done
-        self.done = self.done | (tokens == rules.eod).any(-1)
+        self.done = self.done | (tokens == rules.eos).any(-1)
         self._slot = last
         return None, tokens
 
@@ -71,7 +70,7 @@ class Greedy:
         found = []
         for number in sentences.tolist():
             words = self._tokens[number].tolist()
-            length = words.index(self._rules.eod)
+            length = words.index(self._rules.eos)
             (total,) = finite([float(self._scores[number])])
             score = total / (length + 1) ** self._rules.lenpen
             found.append((words[:length], score, int(self._passes[number])))

@@ -10,8 +10,7 @@ from typing import Any
 
 import torch
 
-from fastdecode.families.bidirectional.search import Rules
-from fastdecode.stepping import Found
+from fastdecode.stepping import Found, Rules
 
 Distributions = list[list[float]]  # log-probabilities, of each token of a group
 Hypothesis = tuple[float, list[int]]  # score, tokens in the order of writing
@@ -32,10 +31,10 @@ def naive_search(
         groups = [_allowed(next_group(words), len(words), rules, limit) for _, words in beam]
         candidates = double_top_k(beam, groups, rules)  # lines 6 and 7
         for score, words in candidates[: rules.beam]:  # lines 8 to 12
-            if rules.eod in words:
-                words = words[: words.index(rules.eod)]
+            if rules.eos in words:
+                words = words[: words.index(rules.eos)]
                 finished.append((score / (len(words) + 1) ** rules.lenpen, words))
-        going_on = [candidate for candidate in candidates if rules.eod not in candidate[1]]
+        going_on = [candidate for candidate in candidates if rules.eos not in candidate[1]]
         beam = going_on[: rules.beam]  # lines 13 to 20
     score, words = max(finished, key=lambda hypothesis: hypothesis[0])
     return words, score, passes
@@ -59,8 +58,8 @@ def double_top_k(
         return [(score, words) for score, words, _ in left]
     pairs = []
     for score, words, group in left:
-        if words[-1] == rules.eod:
-            pairs.append((score, [*words, rules.eod]))
+        if words[-1] == rules.eos:
+            pairs.append((score, [*words, rules.eos]))
         else:
             right = enumerate(group[1])
             pairs += [(score + chance, [*words, token]) for token, chance in right if chance > -inf]
@@ -71,7 +70,7 @@ def _allowed(group: Distributions, written: int, rules: Rules, limit: int) -> Di
     """Return the distributions of the group behind `written` tokens with -inf at what is barred."""
 
     def barred(token: int, slot: int) -> bool:
-        if token == rules.eod:
+        if token == rules.eos:
             return slot < (limit if rules.exact else rules.min_len)
         return token == rules.pad or slot >= limit
 

@@ -15,7 +15,6 @@ the lower number; of equal pairs the one whose left token came first, then the o
 has the lower number. Of equal finished hypotheses the first one found wins.
 """
 
-from dataclasses import dataclass
 from math import inf
 
 import torch
@@ -24,36 +23,8 @@ from torch import Tensor
 
 from fastdecode.devices import looks_are_free
 from fastdecode.families.bidirectional.ranking import first_best
-from fastdecode.stepping import Found
+from fastdecode.stepping import Found, Rules
 from fastdecode.translation import finite
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a search may write."""
-
-    size: int  # tokens a group
-    beam: int
-    lenpen: float  # a score is divided by (length with one EOD) ** lenpen
-    min_len: int  # without EOD
-    eod: int
-    pad: int
-    exact: bool = False  # whether every sentence has to reach its limit
-
-    def forbid(self, logits: Tensor, slot: int, limits: Tensor, first_limit: int) -> None:
-        """Put -inf into `logits` (B, W, V) of a slot at the tokens that may not stand there.
-
-        That is padding, EOD before min_len (before the limit if `exact`), and all else from a
-        sentence's limit on; `first_limit` is the lowest of the `limits` (B), each at least min_len.
-        """
-        logits[..., self.pad] = -inf
-        if slot < (first_limit if self.exact else self.min_len):
-            logits[..., self.eod] = -inf
-        elif self.exact:
-            logits[..., self.eod].masked_fill_((limits > slot)[:, None], -inf)
-        if slot >= first_limit:
-            others = torch.arange(logits.shape[-1], device=logits.device) != self.eod
-            logits.masked_fill_((limits <= slot)[:, None, None] & others, -inf)
 
 
 class Search:
@@ -88,7 +59,7 @@ class Search:
             self._scores[:, 0] = 0.0  # the W hypotheses are still one
             self._best_scores = logits.new_full((sentences,), -inf)
         scores, parent, tokens = self._candidates(logits, self._scores)
-        ended = (tokens == rules.eod).any(-1) & (scores > -inf)
+        ended = (tokens == rules.eos).any(-1) & (scores > -inf)
 
         # Most steps end no hypothesis.
         if not looks_are_free(ended.device) or bool(ended.any()):
@@ -127,8 +98,8 @@ class Search:
         # Behind a left EOD, as if it had a parent of its own, stands EOD at no cost.
         right = F.pad(top[:, :, 1], (0, 0, 0, 1), value=-inf)  # (B, W + 1, 2W)
         right[:, -1, 0] = 0.0
-        right_tokens = F.pad(likeliest[:, :, 1], (0, 0, 0, 1), value=rules.eod)
-        source = parent.masked_fill(tokens == rules.eod, rules.beam)
+        right_tokens = F.pad(likeliest[:, :, 1], (0, 0, 0, 1), value=rules.eos)
+        source = parent.masked_fill(tokens == rules.eos, rules.beam)
         source = source[..., None].expand(-1, -1, right.shape[-1])
         pairs = scores[..., None] + right.gather(1, source)  # (B, 2W, 2W)
         scores, index = first_best(pairs.flatten(1), 3 * rules.beam)  # (B, 3W)
@@ -140,7 +111,7 @@ class Search:
     def _finish(self, scores: Tensor, parent: Tensor, tokens: Tensor, ended: Tensor) -> None:
         """Take note of the first W candidates (B, W) where `ended`: FINALIZE."""
         rules = self._rules
-        lengths = self._slot + (tokens != rules.eod).sum(-1)  # all before the first EOD
+        lengths = self._slot + (tokens != rules.eos).sum(-1)  # all before the first EOD
         ended = ended & ~self.done[:, None]
         normalised = scores / (lengths + 1).to(scores) ** rules.lenpen
         normalised = normalised.masked_fill(~ended, -inf)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from fastdecode.families.autoregressive.search import Beam, Greedy, Rules
-from fastdecode.stepping import Search
+from fastdecode.families.autoregressive.search import Beam, Greedy
+from fastdecode.stepping import Rules, Search
 
 PAD, EOS = 1, 2
 VOCABULARY = 6

@@ -13,10 +13,10 @@ from fastdecode.errors import UserError
 from fastdecode.families.bidirectional import decoders
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.naive import translate
-from fastdecode.families.bidirectional.search import Rules
 from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
+from fastdecode.stepping import Rules
 from fastdecode.translation import Translation
 from tests.families.bidirectional.conftest import ORDERS, untrained
 
@@ -34,7 +34,7 @@ def naive(system: System, sentence: list[str], **settings: Any) -> Translation:
     """The naive twin's translation, of at most as many tokens as a decoder's by default."""
     (model,) = system.models
     row = {"beam": 5, "lenpen": 1.0, "min_len": 1} | settings
-    rules = Rules(size=model.fold.size, eod=2, pad=1, **row)
+    rules = Rules(size=model.fold.size, eos=2, pad=1, **row)
     source = [*map(system.source.index, sentence), system.source.eos()]
     ids, score, passes = translate(model, source, rules, int(1.2 * len(source) + 10))
     tokens = [system.target[i] for i in ids]
@@ -83,7 +83,7 @@ def test_lengths_are_held_sentence_by_sentence(order: Order, beam: int, ragged: 
     for ours, fast, sentence in zip(*batches, ragged, strict=True):
         assert_same(fast, ours)
         length = held.lengths[sentence]  # type: ignore[index]
-        rules = Rules(model.fold.size, beam, 1.0, min_len=1, eod=2, pad=1, exact=True)
+        rules = Rules(beam, 1.0, min_len=1, eos=2, pad=1, exact=True, size=model.fold.size)
         source = [*map(system.source.index, sentence), system.source.eos()]
         ids, score, passes = translate(model, source, rules, length)
         assert (len(ours.tokens), ours.passes) == (length, length // model.fold.size + 1)

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.naive import Distributions, naive_search
-from fastdecode.families.bidirectional.search import Rules, Search
-from fastdecode.stepping import Found
+from fastdecode.families.bidirectional.search import Search
+from fastdecode.stepping import Found, Rules
 
 PAD, E = 1, 2  # E: EOD
 VOCABULARY = 6
@@ -69,7 +69,7 @@ rules_drawn = st.builds(
     beam=st.integers(1, 16),
     lenpen=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
     min_len=st.integers(0, 4),
-    eod=st.just(E),
+    eos=st.just(E),
     pad=st.just(PAD),
 )
 
@@ -106,7 +106,7 @@ def test_writing_greedily_is_the_search_with_one_hypothesis(
 @pytest.mark.parametrize(("word", "words"), [(0, [0, 3, 0, 3]), (4, [])])
 def test_greedily_too_the_lower_left_token_wins_a_tie(word: int, words: list[int]) -> None:
     """A word and the end are as likely on the left, and the right token is certain."""
-    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eos=E, pad=PAD)
     table = torch.full((1, VOCABULARY**2, 2, VOCABULARY), -inf, dtype=torch.float64)
     table[:, :, 0, [word, E]] = 0.0
     table[:, :, 1, 3] = 0.0
@@ -128,7 +128,7 @@ def test_ties_fall_as_the_rule_says(rules: Rules, limit: int, ends: float) -> No
 
 def test_the_rule_by_hand() -> None:
     """Eight equal pairs of words, then equal ends: the lowest numbers win."""
-    rules = Rules(size=2, beam=2, lenpen=0.0, min_len=2, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=2, lenpen=0.0, min_len=2, eos=E, pad=PAD)
     search = Search(rules, torch.tensor([4]))
     level = torch.full((2, 2, VOCABULARY), -40.0)
     level[:, 0, [5, 3]] = level[:, 1, [0, 4]] = 0.0
@@ -165,7 +165,7 @@ def score(table: Tensor, words: tuple[int, ...], rules: Rules) -> float:
 def test_a_wide_beam_finds_the_best_of_all(
     seed: int, size: int, lenpen: float, shortest: int
 ) -> None:
-    rules = Rules(size, beam=100, lenpen=lenpen, min_len=shortest, eod=E, pad=PAD)
+    rules = Rules(size=size, beam=100, lenpen=lenpen, min_len=shortest, eos=E, pad=PAD)
     table = tables(seed, sentences=2, size=size)
     found = run(Search(rules, torch.tensor([3, 3])), table, rules)
     outputs = [o for n in range(shortest, 4) for o in product(WORDS, repeat=n)]
@@ -178,7 +178,7 @@ def test_a_wide_beam_finds_the_best_of_all(
 def test_all_outputs_together_have_probability_1() -> None:
     """EOD on the left closes the pair, so that no output is counted twice or lost."""
     for size in (1, 2):
-        rules = Rules(size, beam=1, lenpen=0.0, min_len=0, eod=E, pad=PAD)
+        rules = Rules(size=size, beam=1, lenpen=0.0, min_len=0, eos=E, pad=PAD)
         (table,) = tables(3, 1, size)
         table[..., PAD] = -inf
         table[:, 0, E] = table[:, 0, E].where(torch.arange(len(table)) == start(size), 99.0)
@@ -198,7 +198,7 @@ def test_a_beam_of_one_takes_the_likeliest_pair(seed: int, limit: int) -> None:
 
     The EOD has to be one of the two likeliest tokens there.
     """
-    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eos=E, pad=PAD)
     table = tables(seed, 1)
     ((words, _, passes),) = run(Search(rules, torch.tensor([limit])), table, rules)
     (chances,) = table.log_softmax(-1)
@@ -241,7 +241,7 @@ def test_sentences_that_stay_go_on_as_if_nothing_had_been(
     table = tables(5, 4, size)
     table[..., E] -= 4.0  # long ones
     limits = torch.tensor([9, 2, 8, 3])
-    rules = Rules(size, beam, lenpen=1.0, min_len=1, eod=E, pad=PAD)
+    rules = Rules(size=size, beam=beam, lenpen=1.0, min_len=1, eos=E, pad=PAD)
     expected = run(Search(rules, limits), table, rules)
     search = kind(rules, limits)
     last = torch.tensor(START[size]).expand(4, beam, -1)
@@ -258,7 +258,7 @@ def test_sentences_that_stay_go_on_as_if_nothing_had_been(
 
 
 def test_a_hypothesis_that_ends_in_the_middle_keeps_its_left_token() -> None:
-    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eos=E, pad=PAD)
     search = Search(rules, torch.tensor([9]))
     chances = torch.full((1, 2, VOCABULARY), -inf)
     chances[0, 0, [3, E]] = torch.tensor([0.8, 0.2]).log()
@@ -271,7 +271,7 @@ def test_a_hypothesis_that_ends_in_the_middle_keeps_its_left_token() -> None:
 
 
 def test_a_left_end_costs_nothing_on_the_right() -> None:
-    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=1, lenpen=1.0, min_len=0, eos=E, pad=PAD)
     search = Search(rules, torch.tensor([9]))
     chances = torch.full((1, 2, VOCABULARY), -inf)
     chances[0, 0, [3, E]] = torch.tensor([0.4, 0.6]).log()
@@ -283,7 +283,7 @@ def test_a_left_end_costs_nothing_on_the_right() -> None:
 
 def test_no_more_than_the_beam_end_at_once() -> None:
     """W = 2: of four candidates that end, the two best count; two others go on."""
-    rules = Rules(size=2, beam=2, lenpen=1.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=2, beam=2, lenpen=1.0, min_len=0, eos=E, pad=PAD)
     search = Search(rules, torch.tensor([9]))
     chances = torch.full((2, 2, VOCABULARY), -inf)
     chances[:, 0, [3, 4]] = torch.tensor([0.6, 0.4]).log()
@@ -298,7 +298,7 @@ def test_no_more_than_the_beam_end_at_once() -> None:
 
 def test_of_equal_translations_the_first_found_wins() -> None:
     """W = 2 and no normalisation: [3] ends with .5 a step before [4 5] does."""
-    rules = Rules(size=1, beam=2, lenpen=0.0, min_len=0, eod=E, pad=PAD)
+    rules = Rules(size=1, beam=2, lenpen=0.0, min_len=0, eos=E, pad=PAD)
     search = Search(rules, torch.tensor([9]))
     for rows in ([[3, 4], [3, 4]], [[E], [5]], [[E], [E]]):
         logits = torch.full((2, 1, VOCABULARY), -inf)
