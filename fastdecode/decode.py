@@ -30,6 +30,7 @@ from fastdecode.translation import Translation
 
 T = TypeVar("T")
 NOTHING = Translation("", [], None, 0)  # of a line without words
+MOST_TOKENS = 2048  # decoded at once, with padding: memory grows with them
 DTYPES = {
     "fp64": torch.float64,
     "fp32": torch.float32,
@@ -180,11 +181,12 @@ def decode_all(
     most_tokens: int,
     label: str,
     longest: int,
+    first_line: int = 1,
 ) -> list[Translation]:
     """Translate all `sentences` in batches; return the translations in their order.
 
     An empty sentence is not decoded, nor is one of more than `longest` tokens, which is said on
-    standard error: its translation is empty.
+    standard error: its translation is empty. Lines are counted from `first_line`.
     """
     results = {}
     filled = []
@@ -196,8 +198,8 @@ def decode_all(
         if sentence:
             say(
                 label,
-                f"line {number + 1}: {len(sentence):,} tokens, and the model reads at most "
-                f"{longest:,}: left untranslated; split the line",
+                f"line {first_line + number}: {len(sentence):,} tokens, and the model reads at "
+                f"most {longest:,}: left untranslated; split the line",
             )
     groups = batches([sentences[i] for i in filled], most_tokens)
     # Progress counts sentences, so the loop hands out one at a time behind each batch.
@@ -220,7 +222,7 @@ def distill_shard(
     shards: int,
     out: Path,
     label: str,
-    most_tokens: int = 2048,
+    most_tokens: int = MOST_TOKENS,
 ) -> None:
     """Translate one part of the BPE-tokenised training text `source` into BPE tokens.
 

@@ -102,6 +102,8 @@ def test_a_sentence_too_long_for_the_model_is_left_out_and_said(
     assert [t.tokens for t in translations] == [["b", "a"], [], ["c"] * 3, []]
     (line,) = capsys.readouterr().err.splitlines()
     assert "line 2: 4 tokens, and the model reads at most 3" in line
+    decode_all(decoder, sentences, 99, "x", longest=3, first_line=9)
+    assert "line 10: 4 tokens" in capsys.readouterr().err
 
 
 def test_raw_lines_go_all_the_way(tmp_path: Path) -> None:

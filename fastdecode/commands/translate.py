@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
@@ -17,7 +18,6 @@ from fastdecode.progress import say, track
 from fastdecode.translation import Translation
 
 LABEL = "translate"
-MOST_TOKENS = 2048  # decoded at once, with padding: memory grows with them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
         say(LABEL, "waiting for lines on standard input; Ctrl-D ends them")
     else:
         lines = track(lines, LABEL, "lines", source.total)
-    for batch in batches(lines, source.more, arguments.batch):
+    for batch in gathered(lines, source.more, arguments.batch):
         for translation in translator(batch):
             score = "" if translation.score is None else f"{translation.score:.4f}"
             line = f"{score}\t{translation.text}" if arguments.scores else translation.text
@@ -142,7 +142,7 @@ def stream(file: BufferedReader, name: str, terminal: bool = False) -> Input:
     return Input(decode_lines(raw(), name), lambda: bool(ready), terminal=terminal)
 
 
-def batches(lines: Iterable[str], more: Callable[[], bool], most: int) -> Iterator[list[str]]:
+def gathered(lines: Iterable[str], more: Callable[[], bool], most: int) -> Iterator[list[str]]:
     """Yield lines in batches of at most `most`; less than that only where `more` says no.
 
     What was read before a UserError is yielded before it is raised.
@@ -192,31 +192,21 @@ class Translator:
             chosen.companions,
         )
         self._text = Text(**selection.text)
-        self._decode = system.decoder(
-            chosen.family, chosen.row.model_dump(), self._text.target_text
+        decoder = system.decoder(chosen.family, chosen.row.model_dump(), self._text.target_text)
+        self._longest = system.longest
+        self._decode = partial(
+            decode.decode_all,
+            decoder,
+            most_tokens=decode.MOST_TOKENS,
+            label=LABEL,
+            longest=self._longest,
         )
-        self._batches, self._longest, self._nothing = decode.batches, system.longest, decode.NOTHING
         self.lines = self.too_long = 0
 
     def __call__(self, lines: Sequence[str]) -> list[Translation]:
         """Translate lines; blank ones and those that are too long, which is said, become empty."""
-        results = [self._nothing] * len(lines)
-        sentences: dict[int, list[str]] = {}
-        for number, line in enumerate(lines):
-            tokens = self._text.source_tokens(line)
-            self.lines += 1
-            if len(tokens) > self._longest:
-                self.too_long += 1
-                say(
-                    LABEL,
-                    f"line {self.lines}: {len(tokens):,} tokens, and the model reads at most "
-                    f"{self._longest:,}: an empty line stands in its place; split the line",
-                )
-            elif tokens:
-                sentences[number] = tokens
-        numbers, filled = list(sentences), list(sentences.values())
-        for group in self._batches(filled, MOST_TOKENS):
-            decoded = self._decode([filled[i] for i in group])
-            for i, translation in zip(group, decoded, strict=True):
-                results[numbers[i]] = translation
-        return results
+        sentences = [self._text.source_tokens(line) for line in lines]
+        first = self.lines + 1
+        self.lines += len(lines)
+        self.too_long += sum(len(sentence) > self._longest for sentence in sentences)
+        return self._decode(sentences, first_line=first)

@@ -16,7 +16,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastdecode.commands.translate import batches, open_input, stream
+from fastdecode.commands.translate import gathered, open_input, stream
 from fastdecode.errors import UserError
 from tests.commands.conftest import Call, Place
 
@@ -44,7 +44,7 @@ class Pieces(io.RawIOBase):
 
 def read(*pieces: bytes, most: int = 99) -> list[list[str]]:
     source = stream(BufferedReader(Pieces(*pieces)), "x")
-    return list(batches(source.lines, source.more, most))
+    return list(gathered(source.lines, source.more, most))
 
 
 def test_a_batch_is_what_can_be_read_without_waiting() -> None:
@@ -69,7 +69,7 @@ def test_lines_end_at_newlines_only_wherever_the_stream_is_cut(text: bytes, cut:
 
 def test_what_came_before_a_fault_is_not_lost() -> None:
     source = stream(BufferedReader(BytesIO(b"a\nb\nc\n\xff\nd\n")), "the input")
-    found = batches(source.lines, source.more, 2)
+    found = gathered(source.lines, source.more, 2)
     assert [next(found), next(found)] == [["a", "b"], ["c"]]
     with pytest.raises(UserError, match="the input, line 4: invalid UTF-8"):
         next(found)
@@ -200,7 +200,7 @@ def test_whatever_stands_in_a_line(place: Place, call: Call) -> None:
     assert out == call("translate", *ALONE, stdin="\n".join(plain).encode()).split("\n")
     assert (status, len(out)) == (1, len(odd) + 1)
     long, last = err
-    assert "line 10: 10,000 tokens, and the model reads at most 1,023: an empty line" in long
+    assert "line 10: 10,000 tokens, and the model reads at most 1,023: left untranslated" in long
     assert last == (
         "error: 1 of 11 lines were too long to translate (see above): empty lines stand in their "
         "places"

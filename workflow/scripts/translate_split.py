@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.decode import decode_all, load_system
+from fastdecode.decode import MOST_TOKENS, decode_all, load_system
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.files import read_lines
@@ -34,5 +34,5 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         settings=params.decoder,
         **params.provenance,
     )
-    translations = decode_all(decoder, sentences, 2048, label, system.longest)
+    translations = decode_all(decoder, sentences, MOST_TOKENS, label, system.longest)
     write_translations(Path(snakemake.output[0]), {"provenance": origin}, lines, translations)
