@@ -7,7 +7,7 @@ no row accepted is cut off, one that some row refused is padding for that row.
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fastdecode.drafting import Batch, Prefixes
 from fastdecode.families.aggressive.blocks import blocks_after
@@ -35,10 +35,14 @@ class EagerVerifier:
 
     def __init__(self, system: "System"):
         """Take the model; raises UserError if it cannot verify."""
-        self._model = verifier_model(system.models)
-        self.longest = int(self._model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(self._model)
-        self.serial_layers = serial_layers(self._model)
+        self._take(verifier_model(system.models))
+
+    def _take(self, model: Any, *own: nn.Module) -> None:
+        """Take `model`, whose decoder has this family's `own` modules besides."""
+        self._model = model
+        self.longest = int(model.max_decoder_positions()) - 1
+        self.bytes_per_pass = bytes_per_pass(model, *own)
+        self.serial_layers = serial_layers(model)
 
     def encode(self, batch: Batch) -> Any:
         """See Verifier."""
@@ -177,10 +181,8 @@ class EagerBlockwise(EagerVerifier):
 
     def __init__(self, system: "System"):
         """Take the model; raises UserError if it has no heads."""
-        self._model = blockwise_model(system.models)
-        self.longest = int(self._model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(self._model, self._model.decoder.heads)
-        self.serial_layers = serial_layers(self._model)
+        model = blockwise_model(system.models)
+        self._take(model, model.decoder.heads)
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "EagerBlocks":
         """See Verifier."""

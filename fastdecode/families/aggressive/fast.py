@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from fastdecode.drafting import Batch, Prefixes
 from fastdecode.families.aggressive.models import (
@@ -31,12 +31,18 @@ class FastVerifier:
 
     def __init__(self, system: "System"):
         """Lay the model out; raises UserError if it has parts that are not built here."""
-        model = verifier_model(system.models)
+        self._lay_out(system, verifier_model(system.models), Decoder)
+
+    def _lay_out(
+        self, system: "System", model: Any, decoder: type[Decoder], *own: nn.Module
+    ) -> None:
+        """Take `model`, whose decoder has this family's `own` modules besides."""
         check_supported(model)
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
-        self._decoder = system.share("decoder", lambda: Decoder(model.decoder))
+        self._decoder = system.share("decoder", lambda: decoder(model.decoder))
         self.longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass, self.serial_layers = bytes_per_pass(model), serial_layers(model)
+        self.bytes_per_pass = bytes_per_pass(model, *own)
+        self.serial_layers = serial_layers(model)
 
     def encode(self, batch: Batch) -> Tensor:
         """See Verifier."""
@@ -45,9 +51,11 @@ class FastVerifier:
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastChecks":
         """See Verifier."""
+        return FastChecks(self._decoder, self._memory(batch, encoded, room))
+
+    def _memory(self, batch: Batch, encoded: Tensor, room: int) -> Memory:
         ragged = len(batch.sources) > 1
-        memory = self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
-        return FastChecks(self._decoder, memory)
+        return self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
 
 
 class FastChecks:
@@ -201,39 +209,27 @@ class BlockDecoder(TwoWayDecoder):
         return copied
 
 
-class FastBlockwise:
+class FastBlockwise(FastVerifier):
     """A blockwise model: verifier and drafter in one pass."""
+
+    _decoder: "HeadsDecoder"
 
     def __init__(self, system: "System"):
         """Lay the model out; raises UserError if it has parts that are not built here."""
         model = blockwise_model(system.models)
-        check_supported(model)
-        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
-        self._decoder = system.share("decoder", lambda: HeadsDecoder(model.decoder))
-        self.longest = int(model.max_decoder_positions()) - 1
-        self.bytes_per_pass = bytes_per_pass(model, model.decoder.heads)
-        self.serial_layers = serial_layers(model)
-
-    def encode(self, batch: Batch) -> Tensor:
-        """See Verifier."""
-        encoded: Tensor = self._encoder(batch.tokens, batch.mask)
-        return encoded
+        self._lay_out(system, model, HeadsDecoder, model.decoder.heads)
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastBlocks":
         """See Verifier."""
-        ragged = len(batch.sources) > 1
-        memory = self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
-        return FastBlocks(self._decoder, memory)
+        return FastBlocks(self._decoder, self._memory(batch, encoded, room))
 
 
-class FastBlocks:
+class FastBlocks(FastChecks):
     """A batch whose passes verify what the passes before proposed."""
 
-    def __init__(self, decoder: "HeadsDecoder", memory: Memory):
-        """Begin with an empty `memory`."""
-        self._decoder, self._memory = decoder, memory
-        self._hidden: Tensor | None = None  # (R, n + 1, …) of the last pass
-        self._before: Tensor | None = None  # (R), lengths of the prefixes at that pass
+    _decoder: "HeadsDecoder"
+    _hidden: Tensor | None = None  # (R, n + 1, …) of the last pass
+    _before: Tensor | None = None  # (R), lengths of the prefixes at that pass
 
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks."""
@@ -251,7 +247,7 @@ class FastBlocks:
 
     def keep(self, rows: Tensor) -> None:
         """See Checks."""
-        self._memory.keep_sentences(rows)
+        super().keep(rows)
         if self._hidden is not None and self._before is not None:
             self._hidden, self._before = self._hidden[rows], self._before[rows]
 
