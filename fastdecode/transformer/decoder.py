@@ -1,8 +1,9 @@
 """The decoder, a few tokens at a time, with keys and values kept from earlier steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -47,18 +48,42 @@ class Memory:
             self.mask = self.mask.index_select(0, sentences)
 
 
-class Decoder:
-    """A Transformer decoder with a fairseq decoder's weights."""
+AnyLayer = TypeVar("AnyLayer")
 
-    def __init__(self, module: Any):
-        """Take the weights of a fairseq TransformerDecoder."""
-        self.embed = Embedding(module)
-        self._layers = [Layer(layer) for layer in module.layers]
+
+class Stack(Generic[AnyLayer]):
+    """What every decoder has, whatever its tokens see of one another."""
+
+    def __init__(self, module: Any, layer: Callable[[Any], AnyLayer]):
+        """Take the weights of a fairseq TransformerDecoder; `layer` takes those of a layer."""
+        self.layers = [layer(one) for one in module.layers]
         self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
         self._project = Linear([module.output_projection])
         projections = [(x.encoder_attn.k_proj, x.encoder_attn.v_proj) for x in module.layers]
         self._source = Linear([projection for pair in projections for projection in pair])
         self._heads = module.layers[0].self_attn.num_heads
+
+    def source_keys(self, encoded: Tensor) -> Tensor:
+        """Return keys and values of the source for all layers: (L, 2, B, H, S, D).
+
+        `encoded` is (B, S, d). Passes over one batch share them.
+        """
+        keys = self._source(encoded).unflatten(-1, (len(self.layers), 2, self._heads, -1))
+        source: Tensor = keys.permute(2, 3, 0, 4, 1, 5).contiguous()
+        return source
+
+    def project(self, states: Tensor) -> Tensor:
+        """Return the logits of all words (…, V) for states (…, d)."""
+        return self._project(states)
+
+
+class Decoder(Stack["Layer"]):
+    """A Transformer decoder with a fairseq decoder's weights."""
+
+    def __init__(self, module: Any):
+        """Take the weights of a fairseq TransformerDecoder."""
+        super().__init__(module, Layer)
+        self.embed = Embedding(module)
         self._width = int(module.embed_tokens.weight.shape[1])
         self._room = module.embed_tokens.weight.new_empty(0)
 
@@ -75,18 +100,12 @@ class Decoder:
         if self._room.numel() < prod(size):
             self._room = encoded.new_empty(prod(size))
         own = self._room[: prod(size)].view(size)
-        return Memory(own.zero_() if clear else own, self.read(encoded), mask)
+        return Memory(own.zero_() if clear else own, self.source_keys(encoded), mask)
 
     def room(self, rows: int, longest: int) -> tuple[int, ...]:
         """Return the shape of the keys and values of `longest` target tokens a row."""
         width = self._width // self._heads
-        return len(self._layers), 2, rows, self._heads, longest, width  # (L, 2, R, H, T, D)
-
-    def read(self, encoded: Tensor) -> Tensor:
-        """Return the keys and values (L, 2, B, H, S, D) of the encoder's states (B, S, d)."""
-        keys = self._source(encoded).unflatten(-1, (len(self._layers), 2, self._heads, -1))
-        source: Tensor = keys.permute(2, 3, 0, 4, 1, 5).contiguous()
-        return source
+        return len(self.layers), 2, rows, self._heads, longest, width  # (L, 2, R, H, T, D)
 
     def step(self, tokens: Tensor, memory: Memory) -> Tensor:
         """Feed the next `tokens` (R, n) and return their logits (R, n, V).
@@ -135,13 +154,9 @@ class Decoder:
     ) -> Tensor:
         """Return the states (R, n, d) whose projection `run` returns."""
         x = self.embed(tokens, positions)
-        for layer, own, source in zip(self._layers, memory.own, memory.source, strict=True):
+        for layer, own, source in zip(self.layers, memory.own, memory.source, strict=True):
             x = layer(x, own, positions, window, mask, source, memory.mask)
         return self._norm(x) if self._norm else x
-
-    def project(self, states: Tensor) -> Tensor:
-        """Return the logits of states."""
-        return self._project(states)
 
 
 class Layer:

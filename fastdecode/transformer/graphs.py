@@ -67,7 +67,7 @@ class GraphedDecoder(Decoder):
         words, room = encoded.shape[1], _round(longest)
         padding = _round(words) - words
         key = (rows, words + padding, room)
-        source = F.pad(self.read(encoded), (0, 0, 0, padding))
+        source = F.pad(self.source_keys(encoded), (0, 0, 0, padding))
         if key not in self._memories:
             own = source.new_zeros(self.room(rows, room))
             seen = source.new_empty(1, 1, 1, words + padding, dtype=torch.bool)

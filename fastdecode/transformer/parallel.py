@@ -5,15 +5,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastdecode.transformer.decoder import Layer
+from fastdecode.transformer.decoder import Layer, Stack
 from fastdecode.transformer.highest import highest
-from fastdecode.transformer.layers import LayerNorm, attend, heads
-from fastdecode.transformer.linear import Linear
+from fastdecode.transformer.layers import attend, heads
 
 ROWS = 512  # of full-vocabulary logits at a time: what stays in the caches
 
 
-class TwoWayDecoder:
+class TwoWayDecoder(Stack["TwoWayLayer"]):
     """A Transformer decoder without a causal mask, with a fairseq decoder's weights.
 
     What goes in is embedded already: families differ in what a slot begins with.
@@ -21,21 +20,7 @@ class TwoWayDecoder:
 
     def __init__(self, module: Any):
         """Take the weights of a fairseq TransformerDecoder."""
-        self.layers = [TwoWayLayer(layer) for layer in module.layers]
-        self._norm = LayerNorm(module.layer_norm) if module.layer_norm else None
-        self._project = Linear([module.output_projection])
-        projections = [(x.encoder_attn.k_proj, x.encoder_attn.v_proj) for x in module.layers]
-        self._source = Linear([projection for pair in projections for projection in pair])
-        self._heads = module.layers[0].self_attn.num_heads
-
-    def source_keys(self, encoded: Tensor) -> Tensor:
-        """Return keys and values of the source for all layers: (L, 2, B, H, S, D).
-
-        `encoded` is (B, S, d). Passes over one batch share them.
-        """
-        keys: Tensor = self._source(encoded)
-        keys = keys.unflatten(-1, (len(self.layers), 2, self._heads, -1))
-        return keys.permute(2, 3, 0, 4, 1, 5).contiguous()
+        super().__init__(module, TwoWayLayer)
 
     def __call__(
         self, x: Tensor, mask: Tensor | None, source: Tensor, source_mask: Tensor | None
@@ -48,10 +33,6 @@ class TwoWayDecoder:
         for layer, keys in zip(self.layers, source, strict=True):
             x = layer.both_ways(x, mask, keys, source_mask)
         return self._norm(x) if self._norm else x
-
-    def logits(self, states: Tensor) -> Tensor:
-        """Return scores of all words (…, V) for states (…, d)."""
-        return self._project(states)
 
     def likeliest(self, states: Tensor, banned: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
         """Return the log-probability and the number of the likeliest word: (N) each, of (N, d).

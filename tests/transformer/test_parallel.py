@@ -36,9 +36,9 @@ def test_it_says_what_fairseq_says_without_a_causal_mask(model: Any) -> None:
     decoder, states = ours(model, SOURCE, SLOTS)
     filled = SLOTS != PAD
     logits = expected(model, SOURCE, SLOTS)
-    assert torch.allclose(decoder.logits(states)[filled], logits[filled], atol=1e-12)
+    assert torch.allclose(decoder.project(states)[filled], logits[filled], atol=1e-12)
     decoder, states = ours(model, SOURCE[:2], SLOTS[:2])  # no padding, no mask
-    assert torch.allclose(decoder.logits(states), logits[:2], atol=1e-12)
+    assert torch.allclose(decoder.project(states), logits[:2], atol=1e-12)
 
 
 def test_every_slot_sees_every_other(model: Any) -> None:
@@ -51,7 +51,7 @@ def test_every_slot_sees_every_other(model: Any) -> None:
 def test_rows_of_a_sentence_share_its_source(model: Any) -> None:
     slots = torch.stack([SLOTS[:2], SLOTS[:2].flip(1)], 1)  # (B, 2, T)
     decoder, states = ours(model, SOURCE[:2], slots.flatten(0, 1))
-    logits = decoder.logits(states).unflatten(0, (2, 2))
+    logits = decoder.project(states).unflatten(0, (2, 2))
     for row in range(2):
         alone = expected(model, SOURCE[:2], slots[:, row])
         assert torch.allclose(logits[:, row], alone, atol=1e-12)
@@ -59,7 +59,7 @@ def test_rows_of_a_sentence_share_its_source(model: Any) -> None:
 
 def test_the_likeliest_words(model: Any) -> None:
     decoder, states = ours(model, SOURCE[:2], SLOTS[:2])
-    logits = decoder.logits(states).flatten(0, 1)
+    logits = decoder.project(states).flatten(0, 1)
     scores, words = decoder.likeliest(states.flatten(0, 1))
     best = logits.log_softmax(-1).max(-1)
     assert torch.equal(words, best.indices)

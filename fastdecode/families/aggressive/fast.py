@@ -179,7 +179,7 @@ class BlockDecoder(TwoWayDecoder):
         for layer, keys in zip(self.layers, source.keys, strict=True):
             x = layer.both_ways(x + places, mask, keys, source.mask)
         x = self._behind(x, prefixes, min(most, block))
-        return self.logits(self._norm(x) if self._norm else x)
+        return self.project(self._norm(x) if self._norm else x)
 
     def _behind(self, states: Tensor, prefixes: Prefixes, count: int) -> Tensor:
         """Return the `count` of `states` (R, W, d) behind each prefix."""

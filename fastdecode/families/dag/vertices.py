@@ -45,7 +45,7 @@ class Vertices:
         place = torch.arange(vertices.shape[1], device=vertices.device)
         keys = self._decoder.source_keys(encoded)
         states = self._decoder(self._embed(vertices, place), own_mask, keys, mask)
-        parts = map(self._decoder.logits, states.flatten(0, 1).split(ROWS))
+        parts = map(self._decoder.project, states.flatten(0, 1).split(ROWS))
         return parts, self._links(states, sizes)
 
     def _links(self, states: Tensor, sizes: Tensor) -> Tensor:

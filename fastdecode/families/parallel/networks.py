@@ -146,7 +146,7 @@ class Fast:
 
     def scores(self, slots: Tensor, encoded: Encoded, banned: tuple[int, ...] = ()) -> Tensor:
         """See Network."""
-        return _log_softmax(self._decoder.logits(self._states(slots, encoded)), banned)
+        return _log_softmax(self._decoder.project(self._states(slots, encoded)), banned)
 
     def _states(self, slots: Tensor, encoded: Encoded) -> Tensor:
         own = self._embedded(slots, encoded)
