@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 import torch
-from fairseq.data import data_utils
 from fairseq.search import Sampling
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fastdecode.decode import batches
 from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.framing import end_sentences
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
 
@@ -46,15 +46,14 @@ def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> 
         search_strategy=Nucleus(system.target, sampling_topp=TOP_P),
     )
     device = next(system.models[0].parameters()).device
-    eos = system.source.eos()
     found: dict[int, Lines] = {}
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
         for group in batches(sources, MOST_TOKENS):
-            ids = [torch.tensor([*map(system.source.index, sources[i]), eos]) for i in group]
-            padded = data_utils.collate_tokens(ids, system.source.pad(), left_pad=True)  # (B, S)
-            lengths = torch.tensor([len(row) for row in ids], device=device)
-            net_input = {"src_tokens": padded.to(device), "src_lengths": lengths}
+            several = [sources[i] for i in group]
+            padded = end_sentences(several, system.source, left_pad=True).to(device)  # (B, S)
+            lengths = torch.tensor([len(source) + 1 for source in several], device=device)
+            net_input = {"src_tokens": padded, "src_lengths": lengths}
             for i, drawn in zip(
                 group, generator.generate([], {"net_input": net_input}), strict=True
             ):

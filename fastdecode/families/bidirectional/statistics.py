@@ -14,6 +14,7 @@ from torch import Tensor
 from fastdecode.errors import UserError
 from fastdecode.families.bidirectional.folding import Fold
 from fastdecode.families.bidirectional.model import FoldedModel, group_mask
+from fastdecode.framing import end_sentences
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track
 
@@ -115,12 +116,9 @@ def token_scores(system: "System", fold: Fold, source: list[str], reference: lis
     """
     (model,) = system.models
     device = next(model.parameters()).device
-
-    def numbers(words: Any, line: list[str]) -> Tensor:
-        return torch.tensor([[*map(words.index, line), words.eos()]], device=device)  # (1, n + 1)
-
+    read = end_sentences([source], system.source).to(device)
+    target = end_sentences([reference], system.target).to(device)  # (1, n + 1)
     pad, length = system.target.pad(), len(reference)
-    read, target = numbers(system.source, source), numbers(system.target, reference)
     folded = fold.fold(target, pad)  # (1, T)
     inputs = fold.inputs(folded, model.first, pad)
     logits, *_ = model(read, torch.tensor([read.shape[1]], device=device), inputs)  # (1, T, V)

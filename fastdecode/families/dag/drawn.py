@@ -4,7 +4,6 @@
 what training makes of the first short pair: which tokens of the target go to which vertices.
 """
 
-from dataclasses import dataclass
 from heapq import nlargest
 from math import exp
 from typing import TYPE_CHECKING, Any
@@ -15,13 +14,13 @@ from torch import Tensor
 from fastdecode.families.dag.beam import Limits, best_hypotheses
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.graph import Graph, Shortlist
-from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.naive import prefix_sums
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from fastdecode.families.dag.paths import best_path, posteriors
 from fastdecode.families.dag.shape import main_edges, passing
+from fastdecode.families.dag.sources import Sources
 from fastdecode.families.dag.walk import path_along, successors
-from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.scores import token_scores
 
@@ -45,7 +44,7 @@ def graphs(system: "System", split: Split) -> dict[str, Any]:
     """
     sentences = []
     for number in split.short(DRAWN):
-        found = _Sentence.of(system, split.sources[number])
+        found = Sources.of(system, [split.sources[number]])
         logits, links = found.read(found.blanks)
         graph = Shortlist(system.target, Limits().expansions).read(
             [logits[0].clone()], links, found.sizes
@@ -78,7 +77,7 @@ def assignment(system: "System", split: Split) -> dict[str, Any]:
     Nothing is dropped, as in decoding. Raises UserError if no pair is short enough.
     """
     (number,) = split.short(1)
-    found = _Sentence.of(system, split.sources[number])
+    found = Sources.of(system, [split.sources[number]])
     words = split.references["real"][number]
     targets = frame_sources([words], system.target).to(system.device)  # (1, M)
     lengths = torch.tensor([targets.shape[1]], device=system.device)
@@ -152,32 +151,6 @@ def best_paths(tokens: Tensor, links: Tensor, count: int) -> list[Path]:
             for u in vertices
         ]
     return ended[-1]
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """One source as the decoder sees it."""
-
-    model: GraphModel
-    encoded: Any
-    sizes: Tensor  # (1)
-    blanks: Tensor  # (1, L)
-
-    @classmethod
-    def of(cls, system: "System", source: list[str]) -> "_Sentence":
-        (model,) = system.models
-        assert isinstance(model, GraphModel)  # the workflow asks no other for these
-        framed = frame_sources([source], system.source).to(system.device)
-        lengths = torch.tensor([framed.shape[1]], device=system.device)
-        sizes = model.decoder.sizes(lengths)
-        with torch.no_grad():
-            encoded = model.encoder(framed, src_lengths=lengths)
-        return cls(model, encoded, sizes, blank_slots(sizes, system.target))
-
-    def read(self, vertices: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits (1, L, V) and links (1, L, L) for what the decoder is given."""
-        logits, links = self.model.decoder(vertices, self.encoded, self.sizes)
-        return logits, links
 
 
 def _along(tokens: Tensor, path: Tensor) -> list[float]:

@@ -12,10 +12,10 @@ from torch import Tensor
 from fastdecode.decode import batches, decode_all
 from fastdecode.families.dag.drawn import assignment, graphs
 from fastdecode.families.dag.graph import Shortlist
-from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.paths import best_path
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
-from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.families.dag.sources import Sources
+from fastdecode.framing import FRAME, frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
@@ -57,22 +57,15 @@ def right_on_best_path(
 
 def accuracy(system: "System", split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are right on the best path (table 2)."""
-    (model,) = system.models
-    assert isinstance(model, GraphModel)  # the workflow asks no other
     words = system.target
     never = [words.bos(), words.pad(), words.eos()]  # written between the ends
 
     @torch.inference_mode()
     def right(sources: Lines, references: Lines) -> list[Counted]:
-        device = next(model.parameters()).device
-        framed = frame_sources(sources, system.source).to(device)
-        lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=device)
-        targets = frame_sources(references, system.target).to(device)
-        counts = torch.tensor([len(tokens) + 2 for tokens in references], device=device)
-        sizes = model.decoder.sizes(lengths)
-        vertices = blank_slots(sizes, system.target)
-        encoded = model.encoder(framed, src_lengths=lengths)
-        logits, links = model.decoder(vertices, encoded, sizes)
+        read = Sources.of(system, sources)
+        sizes, (logits, links) = read.sizes, read.read(read.blanks)
+        targets = frame_sources(references, words).to(sizes.device)
+        counts = torch.tensor([len(tokens) + FRAME for tokens in references], device=sizes.device)
         kept = counts <= sizes  # a longer target has no path
         found: list[Counted] = []
         if bool(kept.any()):
@@ -109,19 +102,14 @@ def vertices(system: "System", split: Split) -> dict[str, Any]:
 
     As in figure 15. Sources that do not fit the model are left out.
     """
-    (model,) = system.models
-    assert isinstance(model, GraphModel)  # the workflow asks no other for this
     chosen = split.readable(system)
     sources = [split.sources[number] for number in chosen]
     grid = torch.zeros(BINS, BINS, dtype=torch.long)  # passing, token
     groups = dict.fromkeys(GROUPS, 0)
     degrees = torch.zeros(1, dtype=torch.long)
     for group in track(batches(sources, MOST_TOKENS), "vertices", "batches"):
-        padded = frame_sources([sources[i] for i in group], system.source).to(system.device)
-        lengths = (padded != system.source.pad()).sum(1)
-        sizes = model.decoder.sizes(lengths)
-        blanks = blank_slots(sizes, system.target)
-        logits, links = model.decoder(blanks, model.encoder(padded, lengths), sizes)
+        read = Sources.of(system, [sources[i] for i in group])
+        sizes, (logits, links) = read.sizes, read.read(read.blanks)
         passed, sure = passing(links.double(), sizes), token_probabilities(logits, sizes)
         there = torch.arange(links.shape[1], device=sizes.device) < sizes[:, None]
         words = Shortlist(system.target, 1).read([logits.flatten(0, 1)], links, sizes).words
