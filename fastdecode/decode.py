@@ -26,7 +26,7 @@ from fastdecode.stages import Stopwatch
 from fastdecode.text import Text
 from fastdecode.train.checkpoints import is_whole
 from fastdecode.transformer.weights import Layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Finish, Translation
 
 T = TypeVar("T")
 NOTHING = Translation("", [], None, 0)  # of a line without words
@@ -98,7 +98,7 @@ class System:
         self,
         family: str,
         settings: Mapping[str, Any],
-        finish: Callable[[list[str]], str],
+        finish: Finish,
         watch: Stopwatch | None = None,
     ) -> Decoder:
         """Return what translates batches of BPE-tokenised sentences with these models.

@@ -1,7 +1,7 @@
 """One translation as every decoder returns it, and the file in which translations are kept."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import Any
 from fastdecode.errors import UserError
 from fastdecode.files import open_to_write, read_lines
 
+Finish = Callable[[list[str]], str]
+"""What turns the BPE tokens of a translation into its text."""
 NOT_FINITE = (
     "the scores of this model are no finite numbers, so that it cannot be searched: train it anew, "
     "or, if its precision is half, decode it with precision: fp32"

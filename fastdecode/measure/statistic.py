@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fastdecode.corpus.bpe import Bpe
 from fastdecode.errors import UserError
 from fastdecode.files import read_pairs
-from fastdecode.translation import read_translations
+from fastdecode.translation import Finish, read_translations
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -36,7 +36,7 @@ class Readable:
 
     right: Lines
     """For each line, right translations: raw text; none where none are known but the corpus's."""
-    finish: Callable[[list[str]], str]
+    finish: Finish
     """Turns BPE tokens into such text."""
     language: str
     """Of the translations; chooses BLEU's tokeniser."""

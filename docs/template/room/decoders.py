@@ -1,6 +1,6 @@
 """The decoder of this family: one pass over blank slots, the likeliest word of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,7 +14,7 @@ from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Finish, Translation
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 class BlindDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
         self._model = _single_model(system)
         self._network: Network = (
@@ -95,8 +93,6 @@ def _single_model(system: "System") -> Any:
     return model
 
 
-def build(
-    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-) -> "Decoder":
+def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return BlindDecoder(system, row, finish, watch)

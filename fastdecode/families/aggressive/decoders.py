@@ -5,7 +5,7 @@ verifier, and adds what is accepted; sentences that are done leave. The host wai
 once an iteration, to learn how far each sentence has come.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -27,12 +27,10 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.highest import highest_of
-from fastdecode.translation import Translation, finite
+from fastdecode.translation import Finish, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
-
-Finish = Callable[[list[str]], str]
 
 
 class Front:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from fastdecode.decode import System
 from fastdecode.drafting import Batch, Prefixes, build_drafter
-from fastdecode.families.aggressive.decoders import DraftAndVerify, Finish
+from fastdecode.families.aggressive.decoders import DraftAndVerify
 from fastdecode.families.aggressive.drafting import OWN
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
@@ -26,6 +26,7 @@ from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
+from fastdecode.translation import Finish
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder

@@ -5,7 +5,7 @@ translations differ, mostly those that run into their limit on length, since it 
 of its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation, finite
+from fastdecode.translation import Finish, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -35,7 +35,7 @@ class CTranslate2Decoder:
         self,
         system: "System",
         row: Decoder,
-        finish: Callable[[list[str]], str],
+        finish: Finish,
         watch: Stopwatch,
     ):
         """Decode with the one model of `system`; `finish` turns tokens into text.

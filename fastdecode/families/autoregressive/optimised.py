@@ -4,7 +4,7 @@ The model is fastdecode.transformer's; the search is fairseq's, whose own genera
 (`reference.py`) is the naive twin: both write the same tokens.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,7 +17,7 @@ from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules, Search, run_search
 from fastdecode.transformer.steps import SingleSteps, beginning
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Finish, Translation
 
 if TYPE_CHECKING:
     from fastdecode.decode import System
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 class OptimisedDecoder:
     """Translates batches of BPE-tokenised source sentences with one model."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out anew; raises UserError if it has parts that are not built here."""
         (model,) = system.models
         self._begin = beginning(system)

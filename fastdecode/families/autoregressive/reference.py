@@ -3,7 +3,7 @@
 Tier `reference`. Greedy search is beam 1. An ensemble averages the models' probabilities.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from math import inf
 from typing import Any
@@ -20,7 +20,7 @@ from fastdecode.framing import end_sentences
 from fastdecode.limits import Lengths, limits
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import Layers, bytes_per_pass, serial_layers
-from fastdecode.translation import NOT_FINITE, Translation
+from fastdecode.translation import NOT_FINITE, Finish, Translation
 
 
 class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
@@ -68,7 +68,7 @@ class ReferenceDecoder:
         source: Dictionary,
         target: Dictionary,
         settings: Decoder,
-        finish: Callable[[list[str]], str],
+        finish: Finish,
         watch: Stopwatch,
         lengths: Lengths | None = None,
     ):

@@ -1,6 +1,6 @@
 """Decoding in groups of tokens (Imamura and Sumita 2020, section 3): pass, search, unfold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,7 +16,7 @@ from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules, run_search
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation
+from fastdecode.translation import Finish, Translation
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -27,9 +27,7 @@ ENGINES = {"eager": eager, "fastdecode": fast}
 class FoldedDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Make the engine ready; raises UserError if it does not fit the system."""
         if len(system.models) > 1:
             raise UserError(f"groups are written by one model, and these are {len(system.models)}")
@@ -93,8 +91,6 @@ class FoldedDecoder:
         return Translation(self._finish(tokens), tokens, score, passes)
 
 
-def build(
-    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-) -> "Decoder":
+def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return FoldedDecoder(system, row, finish, watch)

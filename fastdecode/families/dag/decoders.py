@@ -1,6 +1,6 @@
 """Decoding with graphs: one pass of encoder and decoder, then a search through the graph."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -27,7 +27,7 @@ from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import NOT_FINITE, Translation, finite
+from fastdecode.translation import NOT_FINITE, Finish, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 class GraphDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Prepare model and search; raises UserError if they do not fit."""
         if len(system.models) > 1:
             raise UserError(f"a graph is one model's, and these are {len(system.models)}")
@@ -161,8 +159,6 @@ def _ngrams(system: "System") -> NGrams:
     return system.share(f"ngrams {path}", lambda: NGrams(path, system.target.symbols))
 
 
-def build(
-    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-) -> "Decoder":
+def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return GraphDecoder(system, row, finish, watch)

@@ -23,7 +23,7 @@ from fastdecode.stages import Stopwatch
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation, finite
+from fastdecode.translation import Finish, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -34,9 +34,7 @@ SEARCHES = {"viterbi": viterbi, "scan": scan}
 class LatticeDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out; raises UserError if it has no tables, or parts not built here."""
         if len(system.models) > 1:
             raise UserError(f"a lattice is scored by one model, and these are {len(system.models)}")
@@ -119,9 +117,7 @@ class LatticeDecoder:
         return Translation(self._finish(tokens), tokens, score, passes=1)
 
 
-def build(
-    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-) -> "Decoder":
+def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return LatticeDecoder(system, row, finish, watch)
 

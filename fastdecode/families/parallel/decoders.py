@@ -1,6 +1,6 @@
 """The decoders of this family: a search over a network, fairseq's or ours."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,7 +22,7 @@ from fastdecode.families.parallel.searches import (
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-from fastdecode.translation import Translation, finite
+from fastdecode.translation import Finish, Translation, finite
 
 if TYPE_CHECKING:
     from fastdecode.decode import Decoder, System
@@ -38,9 +38,7 @@ LEARNED = {  # what each model learned to be asked
 class ParallelDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self, system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-    ):
+    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
         model = single_model(system, row.search)
         self._network = Eager(model) if row.engine == "eager" else _fast(system)
@@ -93,9 +91,7 @@ def single_model(system: "System", search: str) -> Any:
     return model
 
 
-def build(
-    system: "System", row: Row, finish: Callable[[list[str]], str], watch: Stopwatch
-) -> "Decoder":
+def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return ParallelDecoder(system, row, finish, watch)
 
