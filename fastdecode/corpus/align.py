@@ -1,8 +1,8 @@
-"""Word alignment of a parallel text with FastAlign: systran-align, or a `fast_align` program.
+"""Word alignment of a parallel text with FastAlign, by systran-align.
 
-Both run the same model (see lexicon.py) with the settings its authors recommend: 5 iterations, a
-prior for the diagonal whose tension is fitted, a Dirichlet prior on translations. They run in one
-thread, since their threads add up counts without taking turns and no two runs would agree.
+It fits the model (see lexicon.py) with the settings its authors recommend: 5 iterations, a prior
+for the diagonal whose tension is fitted, a Dirichlet prior on translations. It runs in one thread,
+since its threads add up counts without taking turns and no two runs would agree.
 
 systran-align fits both directions and writes their probabilities, but aligns with a fixed tension
 and only returns symmetrised links; so the links are found here, with the fitted tension.
@@ -10,21 +10,18 @@ and only returns symmetrised links; so the links are found here, with the fitted
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Literal
 
 from fastdecode.corpus.aside import build_aside
 from fastdecode.corpus.lexicon import Lexicon
-from fastdecode.corpus.links import Link, format_links, grow_diag_final_and, parse_links
+from fastdecode.corpus.links import Link, format_links, grow_diag_final_and
 from fastdecode.corpus.pool import map_ordered
 from fastdecode.errors import UserError
-from fastdecode.files import count_lines, open_to_write, read_lines, read_pairs
+from fastdecode.files import open_to_write, read_lines, read_pairs
 from fastdecode.progress import say, track
 
 BARS = "|||"  # stands between the sides in FastAlign's input, so not within one
@@ -40,49 +37,27 @@ systran_align.generate_alignment_probabilities(
 BothWays = Iterator[tuple[list[Link], list[Link]]]  # forward and backward links, a pair at a time
 
 
-def align(
-    source: Path,
-    target: Path,
-    out: Path,
-    aligner: Literal["systran", "fast_align", "auto"] = "auto",
-    processes: int = 1,
-) -> None:
+def align(source: Path, target: Path, out: Path, processes: int = 1) -> None:
     """Align two files of BPE pieces, line by line, into the folder `out`.
 
     It gets `forward.gz` (at most one link a target token), `backward.gz` (at most one a source
     token) and `symmetrised.gz` (grow-diag-final-and of them), in Pharaoh format: a line a pair,
-    links sorted. `auto` takes systran-align if it is installed, else a `fast_align` on the PATH.
-    A pair with an empty side, as of a sentence too long for the teacher to translate, has no links.
+    links sorted. A pair with an empty side, as of a sentence too long for the teacher to
+    translate, has no links.
 
-    Raises UserError if there is nothing to align, on sides of unequal length, and if the aligner is
-    missing or fails.
+    Raises UserError if there is nothing to align, on sides of unequal length, and if systran-align
+    fails.
     """
-    aligner = _choose(aligner)
     with build_aside(out) as part, TemporaryDirectory(dir=part) as name:
         folder = Path(name)
         text = folder / "text"
         filled = _write_text(source, target, text)
         pairs = sum(filled)
-        say("align", f"{pairs:,} pairs, by {aligner}")
+        say("align", f"{pairs:,} pairs")
         if pairs < len(filled):
             say("align", f"{len(filled) - pairs:,} more have an empty side, and so no links")
-        found = (
-            _systran(text, folder, processes) if aligner == "systran" else _fast_align(text, folder)
-        )
+        found = _find(text, folder, processes)
         _write_links(_spread(track(found, "align", "pairs", total=pairs), filled), part)
-
-
-def _choose(aligner: str) -> Literal["systran", "fast_align"]:
-    """Return the aligner to use, making sure that it is there."""
-    if aligner in ("systran", "auto") and find_spec("systran_align"):
-        return "systran"
-    if aligner in ("fast_align", "auto") and shutil.which("fast_align"):
-        return "fast_align"
-    wanted = "neither systran-align nor fast_align" if aligner == "auto" else f"no {aligner}"
-    raise UserError(
-        f"{wanted} to align with: run `pip install systran-align`, or build fast_align and put it "
-        "on the PATH"
-    )
 
 
 def _write_text(source: Path, target: Path, text: Path) -> bytearray:
@@ -112,11 +87,10 @@ def _spread(found: BothWays, filled: bytearray) -> BothWays:
     yield from (([], []) for _ in places)
 
 
-def _systran(text: Path, folder: Path, processes: int) -> BothWays:
-    """Fit both directions with systran-align, then find the best links under them."""
+def _find(text: Path, folder: Path, processes: int) -> BothWays:
+    """Fit both directions, then find the best links under them."""
     tables = folder / "forward", folder / "backward"
-    said = _run([sys.executable, "-c", FIT, str(text), *map(str, tables)], None, "both ways")
-    forward, backward = map(Lexicon, tables, _fitted(said))
+    forward, backward = map(Lexicon, tables, _fitted(_fit(text, *tables)))
 
     def links(pair: tuple[list[str], list[str]]) -> tuple[list[Link], list[Link]]:
         source, target = pair
@@ -126,33 +100,13 @@ def _systran(text: Path, folder: Path, processes: int) -> BothWays:
     return (found for _, found in map_ordered(links, _read_text(text), processes))
 
 
-def _fitted(tensions: list[float]) -> tuple[float, float]:
-    """Return the tensions fitted last; they are said after every iteration, forward ones first."""
-    half, odd = divmod(len(tensions), 2)
-    if odd or not half:
-        raise UserError("systran-align does not say its tensions as expected: install 3.5.0")
-    return tensions[half - 1], tensions[-1]
-
-
-def _fast_align(text: Path, folder: Path) -> BothWays:
-    """Run `fast_align` once in each direction."""
-    outputs = folder / "forward", folder / "backward"
-    for path, more in zip(outputs, ([], ["-r"]), strict=True):
-        with path.open("w") as file:
-            _run(["fast_align", "-i", str(text), "-d", "-o", "-v", *more], file, path.name)
-        if (found := count_lines(path)) != (pairs := count_lines(text)):
-            raise UserError(f"fast_align returned {found:,} lines for {pairs:,} pairs")
-    forward, backward = (map(parse_links, read_lines(path)) for path in outputs)
-    return zip(forward, backward, strict=True)
-
-
-def _run(command: list[str], out: IO[str] | None, label: str) -> list[float]:
-    """Run an aligner in one thread; pass on its progress, return the tensions that it says."""
+def _fit(text: Path, forward: Path, backward: Path) -> list[float]:
+    """Write the tables of both directions; pass on the progress, return the tensions it says."""
     tensions: list[float] = []
     last = ""
     with subprocess.Popen(
-        command,
-        stdout=out or subprocess.DEVNULL,
+        [sys.executable, "-c", FIT, str(text), str(forward), str(backward)],
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -161,12 +115,20 @@ def _run(command: list[str], out: IO[str] | None, label: str) -> list[float]:
         for line in process.stderr:
             last = line.strip() or last
             if match := re.match(r"ITERATION (\d+)", line):
-                say("align", f"{label}, iteration {match[1]}")
+                say("align", f"iteration {match[1]}")
             elif match := re.search(r"final tension: (\S+)", line):
                 tensions.append(float(match[1]))
     if process.returncode:
-        raise UserError(f"{Path(command[0]).name} failed to align ({label}): {last}")
+        raise UserError(f"systran-align failed: {last}")
     return tensions
+
+
+def _fitted(tensions: list[float]) -> tuple[float, float]:
+    """Return the tensions fitted last; they are said after every iteration, forward ones first."""
+    half, odd = divmod(len(tensions), 2)
+    if odd or not half:
+        raise UserError("systran-align does not say its tensions as expected: install 3.5.0")
+    return tensions[half - 1], tensions[-1]
 
 
 def _read_text(text: Path) -> Iterator[tuple[list[str], list[str]]]:

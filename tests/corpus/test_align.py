@@ -1,29 +1,15 @@
 import random
-import stat
-import sys
 from pathlib import Path
 
 import pytest
 
 from fastdecode.corpus import align as module
 from fastdecode.corpus.align import align
-from fastdecode.corpus.links import alignment_error, grow_diag_final_and, parse_links
+from fastdecode.corpus.links import alignment_error, parse_links
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 
 NAMES = ["backward.gz", "forward.gz", "symmetrised.gz"]
-
-# Answers as fast_align does: token i to token i, in reverse only as far as two tokens.
-STAND_IN = f"""#!{sys.executable}
-import os, sys
-assert os.environ["OMP_NUM_THREADS"] == "1"
-assert sys.argv[3:6] == ["-d", "-o", "-v"], sys.argv
-print("ITERATION 1", file=sys.stderr)
-for line in open(sys.argv[2]):
-    source, target = (side.split() for side in line.split(" ||| "))
-    count = min(len(source), len(target), 2 if "-r" in sys.argv else 99)
-    print(*(f"{{i}}-{{i}}" for i in range(count)))
-"""
 
 
 def write_text(folder: Path, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
@@ -35,17 +21,6 @@ def write_text(folder: Path, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
 
 def links(path: Path) -> list[list[tuple[int, int]]]:
     return [parse_links(line) for line in read_lines(path)]
-
-
-@pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `fast_align` on the PATH."""
-    program = tmp_path / "bin" / "fast_align"
-    program.parent.mkdir()
-    program.write_text(STAND_IN)
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", str(program.parent))
-    return program
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +40,7 @@ def text() -> tuple[list[tuple[str, str]], list[list[tuple[int, int]]]]:
 
 def test_finds_the_links_of_a_made_up_language(text, tmp_path: Path) -> None:
     pairs, gold = text
-    align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+    align(*write_text(tmp_path, pairs), tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == NAMES
     for name in NAMES:
         found = links(tmp_path / "out" / name)
@@ -80,22 +55,22 @@ def test_finds_the_links_of_a_made_up_language(text, tmp_path: Path) -> None:
 def test_repeats_exactly_in_any_number_of_processes(text, tmp_path: Path) -> None:
     source, target = write_text(tmp_path, text[0])
     for processes in (1, 2):
-        align(source, target, tmp_path / f"out{processes}", "systran", processes)
+        align(source, target, tmp_path / f"out{processes}", processes)
     for name in NAMES:
         assert (tmp_path / "out1" / name).read_bytes() == (tmp_path / "out2" / name).read_bytes()
 
 
 def test_swapping_the_sides_swaps_the_links(text, tmp_path: Path) -> None:
     source, target = write_text(tmp_path, text[0])
-    align(source, target, tmp_path / "there", "systran")
-    align(target, source, tmp_path / "back", "systran")
+    align(source, target, tmp_path / "there")
+    align(target, source, tmp_path / "back")
     swapped = [sorted((i, j) for j, i in line) for line in links(tmp_path / "back/backward.gz")]
     assert swapped == links(tmp_path / "there/forward.gz")
 
 
 def test_the_separator_may_stand_in_the_text(text, tmp_path: Path) -> None:
     pairs = [*text[0], ("w1 ||| w2", "W1 ||| W2")]
-    align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+    align(*write_text(tmp_path, pairs), tmp_path / "out")
     assert links(tmp_path / "out" / "symmetrised.gz")[-1] == [(0, 0), (1, 1), (2, 2)]
 
 
@@ -106,62 +81,21 @@ def test_the_tensions_fitted_last() -> None:
             module._fitted(tensions)
 
 
-@pytest.mark.parametrize("aligner", ["auto", "fast_align"])
-def test_the_program(
-    aligner, stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: None)  # systran-align is not installed
-    align(*write_text(tmp_path, [("a b c", "x y z"), ("a b", "x")]), tmp_path / "out", aligner)
-    forward, backward = [(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1)]
-    assert links(tmp_path / "out" / "forward.gz") == [forward, [(0, 0)]]
-    assert links(tmp_path / "out" / "backward.gz") == [backward, [(0, 0)]]
-    grown = grow_diag_final_and(forward, backward)
-    assert links(tmp_path / "out" / "symmetrised.gz") == [grown, [(0, 0)]]
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        (
-            "import sys; sys.exit('out of luck')",
-            "fast_align failed to align .forward.: out of luck",
-        ),
-        ("print('0-0')", "fast_align returned 1 lines for 2 pairs"),
-    ],
-)
-def test_a_program_that_fails(stand_in: Path, tmp_path: Path, body: str, message: str) -> None:
-    stand_in.write_text(f"#!{sys.executable}\n{body}\n")
-    with pytest.raises(UserError, match=message):
-        align(*write_text(tmp_path, [("a", "x"), ("b", "y")]), tmp_path / "out", "fast_align")
+def test_an_aligner_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIT", "import sys; sys.exit('out of luck')")
+    with pytest.raises(UserError, match="systran-align failed: out of luck"):
+        align(*write_text(tmp_path, [("a", "x"), ("b", "y")]), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("aligner", "message"),
-    [
-        ("auto", "neither systran-align nor fast_align to align with"),
-        ("systran", "no systran to align with"),
-        ("fast_align", "no fast_align to align with"),
-    ],
-)
-def test_no_aligner(aligner, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=message):
-        align(*write_text(tmp_path, [("a", "x")]), tmp_path / "out", aligner)
-
-
-@pytest.mark.parametrize("aligner", ["systran", "fast_align"])
-def test_a_pair_with_an_empty_side_has_no_links(
-    aligner, text, stand_in: Path, tmp_path: Path
-) -> None:
+def test_a_pair_with_an_empty_side_has_no_links(text, tmp_path: Path) -> None:
     """As of a source too long for the teacher, which distilling writes as an empty line."""
     pairs = text[0][:20]
     gaps = [("w1", ""), *pairs[:7], (" ", "W1"), ("", ""), *pairs[7:], ("w2 w3", "")]
     places = [i for i, (source, target) in enumerate(gaps) if source.strip() and target]
     (tmp_path / "gaps").mkdir()
-    align(*write_text(tmp_path, pairs), tmp_path / "out", aligner)
-    align(*write_text(tmp_path / "gaps", gaps), tmp_path / "gaps" / "out", aligner)
+    align(*write_text(tmp_path, pairs), tmp_path / "out")
+    align(*write_text(tmp_path / "gaps", gaps), tmp_path / "gaps" / "out")
     for name in NAMES:
         expected, found = (links(folder / "out" / name) for folder in (tmp_path, tmp_path / "gaps"))
         assert len(found) == len(gaps)
@@ -172,7 +106,7 @@ def test_a_pair_with_an_empty_side_has_no_links(
 @pytest.mark.parametrize("pairs", [[], [("a", ""), (" ", "x")]])
 def test_nothing_to_align(pairs, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"source.gz, .*target.gz: no pair has words on both sides"):
-        align(*write_text(tmp_path, pairs), tmp_path / "out", "systran")
+        align(*write_text(tmp_path, pairs), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -180,4 +114,4 @@ def test_sides_of_unequal_length(tmp_path: Path) -> None:
     source, target = write_text(tmp_path, [("a", "x")])
     write_lines(target, ["x", "y"])
     with pytest.raises(UserError, match=r"has 1 lines but .* has 2"):
-        align(source, target, tmp_path / "out", "systran")
+        align(source, target, tmp_path / "out")

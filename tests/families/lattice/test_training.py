@@ -87,7 +87,7 @@ def test_a_training_is_validated_with_its_tables_and_resumed(
 ) -> None:
     """There are fewer words than the 64 candidates of the paper."""
     text = binarised.with_name("train.en"), binarised.with_name("train.de")
-    align(*text, tmp_path / "align", "systran")
+    align(*text, tmp_path / "align")
     links = tmp_path / "align" / "symmetrised.gz"
     dictionaries = binarised / "dict.en.txt", binarised / "dict.de.txt"
     build(*text, links, dictionaries, tmp_path / "counts", {})
