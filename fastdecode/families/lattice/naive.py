@@ -19,12 +19,8 @@ Table = dict[Hashable, Counter[int]]
 class NaiveTables:
     """Counts of word-aligned pairs and what follows from them."""
 
-    def __init__(self, pairs: Iterable[Pair], target_words: int, least: float = 0):
-        """Count `pairs`; the target dictionary has `target_words` words.
-
-        For `least` see tables.write_tables.
-        """
-        self._least = least
+    def __init__(self, pairs: Iterable[Pair], target_words: int):
+        """Count `pairs`; the target dictionary has `target_words` words."""
         self.words: Table = defaultdict(Counter)  # (x, r) and x → y
         self.positions: Table = defaultdict(Counter)  # (S, t) → s
         self.relative: Table = defaultdict(Counter)  # bucket of t → bucket of s
@@ -47,10 +43,8 @@ class NaiveTables:
 
     def row(self, x: int, r: int) -> dict[int, float]:
         """Return P(y | x, r) of the likeliest words."""
-        pair = self.words.get((x, _clip(r)), Counter())
-        if pair and sum(pair.values()) >= self._least * UNIT:
-            return _likeliest(pair)
-        return _likeliest(self.words.get(x, self.frequency))
+        pair = self.words.get((x, _clip(r)))
+        return _likeliest(pair or self.words.get(x, self.frequency))
 
     def prior(self, length: int, t: int) -> list[float]:
         """Return P(s | S, t) for all s."""

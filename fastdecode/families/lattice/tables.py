@@ -32,7 +32,6 @@ from fastdecode.families.lattice.counts import (
     FURTHEST,
     LONGEST,
     OFFSETS,
-    UNIT,
     Counts,
     bucket_of_slot,
     bucket_of_source,
@@ -95,12 +94,11 @@ def build(
     dictionaries: tuple[Path, Path],
     out: Path,
     origin: dict[str, Any],
-    least: float = 0,
 ) -> None:
     """Count a word-aligned training text; the folder `out` gets `tables/` and `lengths.json`.
 
     `dictionaries` are those of source and target. Both appear when all is done. `origin` is the
-    provenance that goes into `tables.json` and `lengths.json`; for `least` see write_tables.
+    provenance that goes into `tables.json` and `lengths.json`.
 
     Raises UserError if the text is not what counts.count wants, and if there are tables already.
     """
@@ -110,7 +108,7 @@ def build(
     counts = count(source, target, links, *words)
     say("lattice", f"{counts.totals['links']:,} links, {len(counts.triples):,} different")
     with build_aside(out) as part:
-        write_tables(counts, part / "tables", *words, origin, least=least)
+        write_tables(counts, part / "tables", *words, origin)
         write_lengths(part / "lengths.json", counts.lengths, origin)
     say("lattice", f"{out / 'tables'} is written")
 
@@ -122,15 +120,10 @@ def write_tables(
     target_words: list[str],
     origin: dict[str, Any],
     kept: int = KEPT,
-    least: float = 0,
 ) -> None:
-    """Write the tables of `counts`, with rows of `kept` entries, to the new folder `folder`.
-
-    A pair (x, r) counts as never seen if the links that its row is made of weigh less than `least`
-    whole ones: by default a single one is enough, as in the paper.
-    """
+    """Write the tables of `counts`, with rows of `kept` entries, to the new folder `folder`."""
     folder.mkdir(parents=True)
-    rows, ids, probabilities, kept_share = _all_rows(counts, kept, least)
+    rows, ids, probabilities, kept_share = _all_rows(counts, kept)
     length = np.bincount(rows, minlength=len(source_words) * (OFFSETS + 1))
     start = (np.cumsum(length) - length).reshape(-1, OFFSETS + 1)
     length = length.reshape(start.shape)
@@ -167,7 +160,6 @@ def write_tables(
             "furthest": FURTHEST,
             "kept": kept,
             "kept_alone": KEPT_ALONE,
-            "least": least,
             "longest": LONGEST,
             "buckets": BUCKETS,
         },
@@ -208,7 +200,7 @@ def open_tables(folder: Path, source_words: list[str], target_words: list[str]) 
     return Tables(**arrays, header=header)
 
 
-def _all_rows(counts: Counts, kept: int, least: float) -> tuple[Array, Array, Array, float]:
+def _all_rows(counts: Counts, kept: int) -> tuple[Array, Array, Array, float]:
     """Return row, word and probability of all entries, rows rising; and the weight they keep.
 
     Rows are numbered x · (OFFSETS + 1) + column.
@@ -221,7 +213,7 @@ def _all_rows(counts: Counts, kept: int, least: float) -> tuple[Array, Array, Ar
         triples, weights = counts.triples[begin:end], counts.weights[begin:end]
         row, word = np.divmod(triples, size)
         x = row // OFFSETS
-        pairs = _cut(row + x, word, weights, kept, least)  # a column more than there are offsets
+        pairs = _cut(row + x, word, weights, kept)  # a column more than there are offsets
         key, sums = sum_by_key(x * size + word, weights)
         x, word = np.divmod(key, size)
         alone = _cut(x * (OFFSETS + 1) + ALONE, word, sums, max(kept, KEPT_ALONE))
@@ -233,20 +225,18 @@ def _all_rows(counts: Counts, kept: int, least: float) -> tuple[Array, Array, Ar
     return rows, words, probabilities, weight / max(1, int(counts.weights.sum()))
 
 
-def _cut(
-    row: Array, word: Array, weight: Array, most: int, least: float = 0
-) -> tuple[Array, Array, Array, Array]:
+def _cut(row: Array, word: Array, weight: Array, most: int) -> tuple[Array, Array, Array, Array]:
     """Return row, word, probability and weight of the `most` heaviest entries of each row.
 
     The entries come in the order of rows, then words; they leave in that of rows, then weights.
-    Rows that weigh less than `least` are left out.
     """
     begin = np.flatnonzero(np.diff(row, prepend=-1))
     size = np.diff(begin, append=len(row))
     total = np.repeat(np.add.reduceat(weight, begin), size) if len(row) else weight  # of each row
     order = np.lexsort((-weight, row))  # stable: of equal weights the lower word first
-    kept = (np.arange(len(row)) - np.repeat(begin, size) < most) & (total >= least * UNIT)
-    order = order[kept]  # rows lie where they were: only within them the order is another
+    order = order[
+        np.arange(len(row)) - np.repeat(begin, size) < most
+    ]  # rows lie where they were: only within them the order is another
     return row[order], word[order], weight[order] / total[order], weight[order]
 
 

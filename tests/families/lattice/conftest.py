@@ -46,12 +46,12 @@ class Corpus:
         write_tables(self.count(), folder, WORDS, WORDS, {}, **more)
         return open_tables(folder, WORDS, WORDS)
 
-    def candidates(self, **more: Any) -> Candidates:
+    def candidates(self) -> Candidates:
         """Return the look-up in its tables, whose files are gone already."""
         with TemporaryDirectory() as name:
-            return Candidates(self.tables(Path(name, "tables"), **more))
+            return Candidates(self.tables(Path(name, "tables")))
 
-    def naive(self, **more: Any) -> NaiveTables:
+    def naive(self) -> NaiveTables:
         """Return the naive tables."""
         known = [
             (
@@ -61,7 +61,7 @@ class Corpus:
             )
             for source, target, links in self.pairs
         ]
-        return NaiveTables(known, len(WORDS), **more)
+        return NaiveTables(known, len(WORDS))
 
 
 def some_words(longest: int) -> st.SearchStrategy[list[int]]:

@@ -77,6 +77,7 @@ def test_by_hand(small: Corpus, tmp_path: Path) -> None:
 def test_a_pair_never_seen_backs_off_to_its_word(small: Corpus, tmp_path: Path) -> None:
     tables = small.tables(tmp_path / "t", kept=1)
     assert row(tables, 5, FURTHEST - 1) == ([7], pytest.approx([0.8]))
+    assert tables.header["kept_share"] == pytest.approx(4.5 / 6)
 
 
 def test_a_word_never_seen_backs_off_to_the_frequent_ones(small: Corpus, tmp_path: Path) -> None:
@@ -85,14 +86,6 @@ def test_a_word_never_seen_backs_off_to_the_frequent_ones(small: Corpus, tmp_pat
     ids, probabilities = row(tables, UNSEEN, ALONE)
     assert ids == [6, 7, 8]
     assert probabilities == pytest.approx([3 / 7, 3 / 7, 1 / 7])
-
-
-def test_rare_pairs_may_count_as_never_seen(small: Corpus, tmp_path: Path) -> None:
-    tables = small.tables(tmp_path / "t", least=1.2)
-    assert row(tables, 5, FURTHEST) == row(tables, 5, ALONE)  # it had one link
-    assert row(tables, 5, FURTHEST + 1)[1] == pytest.approx([2 / 3, 1 / 3])  # one and a half
-    assert tables.header["settings"]["least"] == 1.2
-    assert tables.header["kept_share"] == pytest.approx(4 / 6)
 
 
 def test_a_slot_never_seen_has_its_relative_position(tmp_path: Path) -> None:
