@@ -5,7 +5,8 @@ merge a line. No dropout, no vocabulary filter: fairseq's dictionary is the voca
 """
 
 import io
-from collections.abc import Iterable, Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from subword_nmt.apply_bpe import BPE
 
 from fastdecode.corpus.pool import map_ordered
 from fastdecode.errors import UserError
-from fastdecode.files import count_lines, open_to_write, read_lines, write_lines
+from fastdecode.files import count_lines, open_to_write, read_lines, write_aside, write_lines
 from fastdecode.progress import say, track
 
 MARK = "@@"  # ends every piece of a word but its last
@@ -42,6 +43,24 @@ def learn(sources: list[Path], merges: int, codes: Path) -> int:
     if reached < merges:
         say("bpe", f"{codes}: the text has only {reached:,} merges, {merges:,} were asked for")
     return reached
+
+
+def learn_sides(
+    sources: Sequence[Path], merges: int, codes: Sequence[Path], *, joint: bool
+) -> None:
+    """Write the codes of each side, learnt from it alone or, equal ones, from both together.
+
+    Raises UserError as learn does.
+    """
+    if not joint:
+        for source, out in zip(sources, codes, strict=True):
+            learn([source], merges, out)
+        return
+    first, *others = codes
+    learn(list(sources), merges, first)
+    for other in others:
+        with write_aside(other) as part:
+            shutil.copyfile(first, part)
 
 
 def apply(codes: Path, text: Path, out: Path, processes: int = 1) -> int:

@@ -6,9 +6,11 @@ documents whichever model found it. A line in Pharaoh format is `i-j i-j …`.
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from fastdecode.corpus.bpe import MARK
 from fastdecode.errors import UserError
+from fastdecode.files import read_lines, read_pairs
 
 LINK = re.compile("([0-9]+)-([0-9]+)")
 
@@ -109,4 +111,33 @@ def alignment_error(
         "precision": right / found if found else 0.0,
         "recall": right / sure,
         "aer": 1 - 2 * right / (found + sure),
+    }
+
+
+def alignment_errors(
+    alignments: Sequence[Path],
+    source: Path,
+    target: Path,
+    kept: Path,
+    gold: Iterable[Sequence[Link]],
+) -> dict[str, dict[str, float]]:
+    """Compare alignments of a training text with the true links; return their errors by name.
+
+    `alignments` are of BPE pieces, `gold` of words: of every pair of the raw text, of which the
+    file `kept` has the numbers of those that are in `source` and `target`.
+
+    Raises UserError as alignment_error does, and on sides of unequal length.
+    """
+    of_raw = list(gold)
+    true = [of_raw[int(number)] for number in read_lines(kept)]
+    pairs = list(read_pairs(source, target))
+    return {
+        path.name.removesuffix(".gz"): alignment_error(
+            (
+                project_to_words(parse_links(line), *pair)
+                for line, pair in zip(read_lines(path), pairs, strict=True)
+            ),
+            true,
+        )
+        for path in alignments
     }

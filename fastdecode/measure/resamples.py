@@ -6,8 +6,10 @@ without the order and the end.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from fastdecode.corpus.bpe import join
 from fastdecode.measure.ends import end_counts
@@ -19,8 +21,9 @@ from fastdecode.measure.resampling import (
     resampled_bleu,
     resampled_bleu_by_length,
     resampled_ratio,
+    resampled_seeds,
 )
-from fastdecode.translation import Translation
+from fastdecode.translation import Translation, read_translations
 
 # Numbers that are one sum over lines by another, and what a line adds to both.
 RATIOS: dict[str, Callable[[Translation], tuple[int, int]]] = {
@@ -62,3 +65,30 @@ def resamples(
         lengths = [len(line.split()) for line in reference.tokenised]
         return resampled_bleu_by_length(texts, reference.raw, lengths, *kind)
     return {"": resampled_bleu(texts, reference.raw, *kind)}
+
+
+def resample_files(
+    name: str,
+    files: Sequence[tuple[str, str, Path]],
+    reference: Reference,
+) -> pd.DataFrame:
+    """Return what resamples() finds in translations files of one split, means over seeds.
+
+    `files` are (decoder, what its seeds are drawn as, translations): several of one decoder are its
+    seeds. Columns are decoders, a part behind a slash.
+
+    Raises UserError as resamples does.
+    """
+    drawn_as = {decoder: model for decoder, model, _ in files}
+    found: dict[tuple[str, str], list[Numbers]] = {}
+    for decoder, _, path in files:
+        _, _, translations = read_translations(path)
+        for part, numbers in resamples(name, translations, reference).items():
+            found.setdefault((decoder, part), []).append(numbers)
+    means = {
+        f"{decoder}/{part}" if part else decoder: resampled_seeds(
+            np.stack(seeds), drawn_as[decoder]
+        )
+        for (decoder, part), seeds in found.items()
+    }
+    return pd.DataFrame(means).round(9)

@@ -98,12 +98,16 @@ def compare(
 
 
 def compare_files(
-    files: Sequence[Path], baseline: str, reference: Sequence[str], language: str, lowercase: bool
+    files: Sequence[Path],
+    baselines: Sequence[str],
+    reference: Sequence[str],
+    language: str,
+    lowercase: bool,
 ) -> list[dict[str, Any]]:
-    """Compare translations files, of one split, with the baseline's of the same seed among them.
+    """Compare translations files, of one split, with each baseline's of the same seed among them.
 
-    `baseline` is target/system/decoder. Returns, for each file, the baseline's own included, a
-    Comparison with the file's target, system, decoder and seed, and the baseline.
+    A baseline is target/system/decoder. Returns, for each of them and each file, its own included,
+    a Comparison with the file's target, system, decoder and seed, and the baseline.
 
     Raises UserError where the baseline of a seed is missing.
     """
@@ -112,17 +116,18 @@ def compare_files(
         header, _, translations = read_translations(file)
         texts = [translation.text for translation in translations]
         systems.append(({key: header["provenance"][key] for key in NAMES}, texts))
-    bases = {
-        names["seed"]: texts
+    translated = {
+        ("{target}/{system}/{decoder}".format(**names), names["seed"]): texts
         for names, texts in systems
-        if f"{names['target']}/{names['system']}/{names['decoder']}" == baseline
     }
     rows = []
-    for names, texts in track(systems, "significance", "systems", total=len(systems)):
-        if names["seed"] not in bases:
-            raise UserError(f"no translations of {baseline} with seed {names['seed']}: add them")
-        compared = compare(texts, bases[names["seed"]], reference, language, lowercase)
-        rows.append({**names, "baseline": baseline, **asdict(compared)})
+    for baseline in baselines:
+        for names, texts in track(systems, "significance", "systems", total=len(systems)):
+            seed = names["seed"]
+            if (baseline, seed) not in translated:
+                raise UserError(f"no translations of {baseline} with seed {seed}: add them")
+            compared = compare(texts, translated[baseline, seed], reference, language, lowercase)
+            rows.append({**names, "baseline": baseline, **asdict(compared)})
     return rows
 
 

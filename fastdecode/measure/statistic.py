@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.corpus.bpe import Bpe
+from fastdecode.corpus.references import several_references
+from fastdecode.corpus.toy import read_references
 from fastdecode.errors import UserError
 from fastdecode.files import read_pairs
 from fastdecode.translation import Finish, read_translations
@@ -119,6 +121,19 @@ def share(counted: Iterable[Counted], what: str) -> float:
     if not tokens:
         raise UserError(f"no reference tokens to measure the {what} with")
     return found / tokens
+
+
+def right_translations(generated: Path | None, more: Sequence[Path]) -> Lines | None:
+    """Return the right translations of each line of a split; None where they are not known.
+
+    `generated` is the file of a generated corpus, which knows them all; `more` is what
+    several_references takes, where people made some. At most one of the two is there.
+
+    Raises UserError if they cannot be read.
+    """
+    if generated:
+        return [line.references for line in read_references(generated)]
+    return several_references(*more) if more else None
 
 
 def read_split(

@@ -69,6 +69,25 @@ def measured_so(
     return rows
 
 
+def numbers_of(figure: str, rows: pd.DataFrame, samples: Path, denominator: str) -> pd.DataFrame:
+    """Return the table that one of LATENCY_FIGURES is drawn from, SETTINGS beside its numbers.
+
+    `rows` are of measured_so, `samples` the raw ones of the same timing; `denominator` is what
+    speed-ups are over.
+
+    Raises UserError if the figure has nothing to show.
+    """
+    match figure:
+        case "latency_by_length":
+            return with_settings(by_length(read_samples(samples)), rows)
+        case "speedup_distribution":
+            table = speedups(read_samples(samples), denominator)
+            return with_settings(table, rows, denominator)
+        case "stages":
+            return with_settings(by_stage(rows), rows)
+    raise ValueError(figure)
+
+
 def with_settings(table: pd.DataFrame, rows: pd.DataFrame, over: str = "") -> pd.DataFrame:
     """Return a table of these decoders with SETTINGS beside its numbers, from which it is drawn.
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.corpus import pool
-from fastdecode.corpus.bpe import Bpe, apply, join, learn
+from fastdecode.corpus.bpe import Bpe, apply, join, learn, learn_sides
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 
@@ -45,6 +45,17 @@ def test_join_ends_a_word_that_was_cut() -> None:
 def test_learning_repeats_exactly(codes: Path, tmp_path: Path) -> None:
     learn([codes.with_name("en.gz"), codes.with_name("de.gz")], 12, tmp_path / "codes")
     assert (tmp_path / "codes").read_bytes() == codes.read_bytes()
+
+
+def test_codes_are_of_each_side_or_of_both_together(codes: Path, tmp_path: Path) -> None:
+    sources = [codes.with_name("en.gz"), codes.with_name("de.gz")]
+    sides, alone = [tmp_path / "source", tmp_path / "target"], tmp_path / "alone"
+    learn_sides(sources, 12, sides, joint=True)
+    assert [side.read_bytes() for side in sides] == [codes.read_bytes()] * 2
+    learn_sides(sources, 12, sides, joint=False)
+    for source, side in zip(sources, sides, strict=True):
+        learn([source], 12, alone)
+        assert side.read_bytes() == alone.read_bytes()
 
 
 def test_fewer_merges_than_asked_for(

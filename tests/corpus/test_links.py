@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from fastdecode.corpus.links import (
     Link,
     alignment_error,
+    alignment_errors,
     format_links,
     grow_diag_final_and,
     parse_links,
@@ -12,6 +15,7 @@ from fastdecode.corpus.links import (
     unite,
 )
 from fastdecode.errors import UserError
+from fastdecode.files import write_lines
 
 LINKS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), unique=True)
 LINE = st.lists(st.from_regex("(0|[1-9][0-9]?)-(0|[1-9][0-9]?)", fullmatch=True)).map(" ".join)
@@ -99,3 +103,24 @@ def test_incomparable_alignments() -> None:
         alignment_error([[(0, 0)]], [[(0, 0)], []])
     with pytest.raises(UserError, match="no links"):
         alignment_error([[(0, 0)]], [[]])
+
+
+def test_errors_of_alignments_of_the_pairs_that_were_kept(tmp_path: Path) -> None:
+    files = {
+        "source": ["a@@ b c", "d"],
+        "target": ["x y@@ z", "w"],
+        "kept": ["0", "2"],
+        "right.gz": ["0-0 1-0 2-1 2-2", "0-0"],
+        "half.gz": ["0-0", "0-0"],
+    }
+    for name, lines in files.items():
+        write_lines(tmp_path / name, lines)
+    found = alignment_errors(
+        [tmp_path / "right.gz", tmp_path / "half.gz"],
+        *(tmp_path / name for name in ("source", "target", "kept")),
+        [[(0, 0), (1, 1)], [(5, 5)], [(0, 0)]],
+    )
+    assert found == {
+        "right": {"precision": 1, "recall": 1, "aer": 0},
+        "half": {"precision": 1, "recall": 2 / 3, "aer": 1 - 4 / 5},
+    }

@@ -1,12 +1,14 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from fastdecode.config.resampled import RESAMPLED
 from fastdecode.errors import UserError
 from fastdecode.measure.quality import quality
-from fastdecode.measure.resamples import RATIOS, Reference, resamples
-from fastdecode.measure.resampling import draws
-from fastdecode.translation import Translation
+from fastdecode.measure.resamples import RATIOS, Reference, resample_files, resamples
+from fastdecode.measure.resampling import draws, resampled_seeds
+from fastdecode.translation import Translation, write_translations
 
 LINES = [  # BPE tokens, passes
     ("a a b c d e f", 3),
@@ -52,3 +54,22 @@ def test_lines_that_do_not_fit_are_refused(name: str) -> None:
     for some in ([], TRANSLATIONS[:2]):
         with pytest.raises(UserError, match="lines of the reference"):
             resamples(name, some, REFERENCE)
+
+
+def test_files_of_one_decoder_are_its_seeds(tmp_path: Path) -> None:
+    worse = [TRANSLATIONS[0], *TRANSLATIONS[:4]]
+    seeds = {"one": TRANSLATIONS, "two": worse, "other": worse}
+    for name, translations in seeds.items():
+        write_translations(tmp_path / name, {}, RIGHT, translations)
+    files = [("raw/a/beam", "raw/a", tmp_path / name) for name in ("one", "two")]
+    files.append(("raw/b/beam", "raw/b", tmp_path / "other"))
+    frame = resample_files("passes", files, REFERENCE)
+    assert list(frame) == ["raw/a/beam", "raw/b/beam"]
+    one, two = (resamples("passes", seeds[name], REFERENCE)[""] for name in ("one", "two"))
+    mean = resampled_seeds(np.stack([one, two]), "raw/a")
+    np.testing.assert_allclose(frame["raw/a/beam"], mean, atol=1e-9)
+    np.testing.assert_allclose(frame["raw/b/beam"], two, atol=1e-9)
+    parts = resamples("end_precision", TRANSLATIONS, REFERENCE)
+    assert list(resample_files("end_precision", files[:1], REFERENCE)) == [
+        f"raw/a/beam/{part}" for part in parts
+    ]

@@ -156,14 +156,23 @@ def write(folder: Path, texts: Sequence[str], decoder: str, seed: int) -> Path:
 def test_every_file_is_compared_with_the_baseline_of_its_seed(tmp_path: Path) -> None:
     quality = {("beam5", 1): 4, ("greedy", 1): 9, ("greedy", 2): 12, ("beam5", 2): 6}
     files = [write(tmp_path, spoil(REFERENCE, count), *names) for names, count in quality.items()]
-    rows = compare_files(files, "raw/base/beam5", REFERENCE, "en", False)
+    rows = compare_files(files, ["raw/base/beam5"], REFERENCE, "en", False)
     assert [row["changed"] for row in rows] == [0, 5, 6, 0]
     assert [(row["decoder"], row["seed"]) for row in rows] == list(quality)
     assert [row["baseline_bleu"] for row in rows] == [rows[i]["bleu"] for i in (0, 0, 3, 3)]
     assert list(rows[1]) == [*NAMES, "baseline", *asdict(measure(REFERENCE, REFERENCE))]
 
 
+def test_every_baseline_is_one_to_compare_with(tmp_path: Path) -> None:
+    quality = {"beam5": 4, "greedy": 9}
+    files = [write(tmp_path, spoil(REFERENCE, count), name, 1) for name, count in quality.items()]
+    baselines = [f"raw/base/{name}" for name in quality]
+    rows = compare_files(files, baselines, REFERENCE, "en", False)
+    assert [row["baseline"] for row in rows] == [name for name in baselines for _ in files]
+    assert [row["changed"] for row in rows] == [0, 5, 5, 0]
+
+
 def test_a_seed_without_baseline(tmp_path: Path) -> None:
     files = [write(tmp_path, REFERENCE, *names) for names in (("beam5", 1), ("greedy", 2))]
     with pytest.raises(UserError, match="no translations of raw/base/beam5 with seed 2"):
-        compare_files(files, "raw/base/beam5", REFERENCE, "en", False)
+        compare_files(files, ["raw/base/beam5"], REFERENCE, "en", False)

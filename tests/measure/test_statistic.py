@@ -8,7 +8,13 @@ import pytest
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.statistic import Readable, Split, read_split, share
+from fastdecode.measure.statistic import (
+    Readable,
+    Split,
+    read_split,
+    right_translations,
+    share,
+)
 from fastdecode.translation import Translation, write_translations
 
 PLACES = ("valid.en.gz", "valid.de.gz", "codes.source", "codes.target")
@@ -91,6 +97,17 @@ def test_right_translations_belong_to_the_lines(files: tuple[Path, Path, list[Pa
     text = Readable([["a"], ["b"], ["c"]], " ".join, "de", lowercase=False)
     with pytest.raises(UserError, match=r"has 2 lines but right translations are known of 3"):
         read_split(*files, text=text)
+
+
+def test_right_translations_that_are_known(tmp_path: Path) -> None:
+    generated, extra, source, target = (tmp_path / name for name in ("g", "e", "s", "t"))
+    write_lines(generated, ['{"references": ["ja", "doch"], "count": 9}'])
+    write_lines(extra, ["S-1\tyes", "T-1\tja", "R1-1\tjawohl"])
+    write_lines(source, ["yes", "no"])
+    write_lines(target, ["ja", "nein"])
+    assert right_translations(generated, []) == [["ja", "doch"]]
+    assert right_translations(None, [extra, source, target]) == [["jawohl"], []]
+    assert right_translations(None, []) is None
 
 
 def test_shares_are_of_all_tokens_whatever_lines_are_left_out() -> None:

@@ -6,13 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
+from fastdecode.report.captions import LATENCY_FIGURES
 from fastdecode.report.latency_numbers import (
     BUCKETS,
     by_length,
     by_stage,
     measured_so,
+    numbers_of,
     read_samples,
     speedups,
+    with_settings,
 )
 from tests.report.conftest import LENGTHS
 
@@ -118,6 +121,22 @@ def test_all_threads_are_the_most(tidy: pd.DataFrame) -> None:
         measured_so(tidy, "toy", "test", "optimised", "3")
     with pytest.raises(UserError, match="on 'train' of 'toy'"):
         measured_so(tidy, "toy", "train", "optimised", "all")
+
+
+def test_every_figure_has_numbers_of_its_own(
+    tidy: pd.DataFrame, samples: pd.DataFrame, tmp_path: Path
+) -> None:
+    samples.to_csv(tmp_path / "x.csv", index=False)
+    rows = measured_so(tidy, "toy", "test", "reference", "1")
+    tables = {
+        "latency_by_length": with_settings(by_length(samples), rows),
+        "speedup_distribution": with_settings(speedups(samples, NAMES[0]), rows, NAMES[0]),
+        "stages": with_settings(by_stage(rows), rows),
+    }
+    assert set(tables) == set(LATENCY_FIGURES)
+    for figure, table in tables.items():
+        found = numbers_of(figure, rows, tmp_path / "x.csv", NAMES[0])
+        pd.testing.assert_frame_equal(found, table)
 
 
 def test_samples_are_read(samples: pd.DataFrame, tmp_path: Path) -> None:

@@ -9,17 +9,13 @@ from fastdecode.provenance import provenance
 
 files, params = snakemake.input, snakemake.params
 with clear_errors():
-    rows = [
-        row
-        for baseline in params.baselines
-        for row in compare_files(
-            [Path(path) for path in files.translations],
-            baseline,
-            list(read_lines(Path(files.raw))),
-            params.language,
-            params.lowercase,
-        )
-    ]
+    rows = compare_files(
+        [Path(path) for path in files.translations],
+        params.baselines,
+        list(read_lines(Path(files.raw))),
+        params.language,
+        params.lowercase,
+    )
     origin = provenance(
         dataset=snakemake.wildcards.dataset,
         system=None,

@@ -4,28 +4,15 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_csv
-from fastdecode.report.latency_numbers import (
-    by_length,
-    by_stage,
-    measured_so,
-    read_samples,
-    speedups,
-    with_settings,
-)
+from fastdecode.report.latency_numbers import measured_so, numbers_of
 from fastdecode.report.pictures import draw
 from fastdecode.report.tidy import read_tidy
 
 names, files, out = snakemake.wildcards, snakemake.input, snakemake.output
-denominator, over = snakemake.params.denominator, ""
 with clear_errors():
-    rows = measured_so(
-        read_tidy(Path(files.tidy)), names.dataset, names.split, names.tier, names.threads
-    )
-    if names.figure == "latency_by_length":
-        table = by_length(read_samples(Path(files.samples)))
-    elif names.figure == "speedup_distribution":
-        table, over = speedups(read_samples(Path(files.samples)), denominator), denominator
-    else:
-        table = by_stage(rows)
-    write_csv(Path(out.csv), with_settings(table, rows, over))
+    tidy = read_tidy(Path(files.tidy))
+    rows = measured_so(tidy, names.dataset, names.split, names.tier, names.threads)
+    denominator = snakemake.params.denominator
+    table = numbers_of(names.figure, rows, Path(files.samples), denominator)
+    write_csv(Path(out.csv), table)
     draw(Path(out.csv), Path(out.svg), Path(out.png), Path(out.pdf))

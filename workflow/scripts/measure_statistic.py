@@ -4,13 +4,17 @@ from pathlib import Path
 
 import torch
 
-from fastdecode.corpus.references import several_references
 from fastdecode.decode import load_system
 from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 from fastdecode.families import statistic
 from fastdecode.files import write_json
-from fastdecode.measure.statistic import MOST_TRAINING_LINES, Readable, read_split
+from fastdecode.measure.statistic import (
+    MOST_TRAINING_LINES,
+    Readable,
+    read_split,
+    right_translations,
+)
 from fastdecode.provenance import provenance
 from fastdecode.text import Text
 
@@ -26,13 +30,8 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         {name: Path(path) for name, path in params.companions.items()},
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
-    right, readable = None, None
-    if files.get("references"):
-        from fastdecode.corpus.toy import read_references
-
-        right = [line.references for line in read_references(Path(files.references))]
-    if files.get("more"):
-        right = several_references(*map(Path, files.more))
+    generated = Path(files.references) if files.get("references") else None
+    right, readable = right_translations(generated, list(map(Path, files.more))), None
     if right:
         text = Text(**params.text, codes=Path(files.codes[0]).parent)
         readable = Readable(
