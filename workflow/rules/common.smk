@@ -8,20 +8,18 @@ from fastdecode.config.base import read_yaml
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, UNTRAINED
-from fastdecode.errors import UserError
+from fastdecode.errors import clear_errors
 
 RESULTS = "results"
 MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
-try:
+with clear_errors():
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):
             read_yaml(Path(path))
     CONFIG = Configuration(config, Path(workflow.basedir, "config"))
-except UserError as error:
-    raise SystemExit(f"error: {error}") from None
 
 
 def growing(base, rate=0):

@@ -34,12 +34,10 @@ def given_corpus(folder):
 
 def given_translations(wildcards):
     """Return a given file of translations. Ends the run if there is none."""
-    try:
+    with clear_errors():
         return GIVEN.translation_file(
             wildcards.given_text, wildcards.split, wildcards.decoder
         )
-    except UserError as error:
-        raise SystemExit(f"error: {error}") from None
 
 
 def taken(model, name):

@@ -48,10 +48,8 @@ rule measure_quality:
 def measured_family(wildcards):
     """Return the family of a system. Ends the run if it has no such statistic."""
     family = CONFIG.family_of[wildcards.system]
-    try:
+    with clear_errors():
         check_statistic(family, wildcards.statistic, wildcards.system)
-    except UserError as error:
-        raise SystemExit(f"error: {error}") from None
     return family
 
 
