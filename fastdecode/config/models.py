@@ -13,6 +13,12 @@ class Model:
     system: str
     seed: int
 
+    @classmethod
+    def of(cls, folder: str) -> "Model":
+        """Return the model whose results lie in this folder, below the results folder."""
+        dataset, target, system, seed = folder.split("/")
+        return cls(dataset, target, system, int(seed.removeprefix("seed")))
+
     @property
     def entry(self) -> str:
         """What a run calls it, whatever dataset and seed: target/system."""

@@ -137,6 +137,11 @@ class Configuration(Definitions):
         names = self.decoders[decoder].companions(row) if decoder else row.companions
         return {name: replace(model, system=name) for name in names}
 
+    def measured_with(self, model: Model) -> dict[str, Model]:
+        """Return the other models that statistics of `model` need, by system."""
+        names = self.systems[model.system].measured_with
+        return {name: replace(model, system=name) for name in names}
+
     def assets(self, system: str, decoder: str | None = None) -> Assets | None:
         """Return what is needed beside models to train `system`, or to decode it."""
         own = self.decoders[decoder].assets if decoder else None

@@ -101,10 +101,14 @@ def asset_files(model, decoder=None):
     return [f"{folder}/{name}" for name in needed[1]] if needed else []
 
 
+def checkpoints_of(models):
+    """Return the checkpoints of models by system."""
+    return {name: model_file(one, "checkpoint.pt") for name, one in models.items()}
+
+
 def companions_of(model, decoder=None):
     """Return the checkpoints of what a model is trained or decoded with, by system."""
-    found = CONFIG.companions(model, decoder)
-    return {name: model_file(one, "checkpoint.pt") for name, one in found.items()}
+    return checkpoints_of(CONFIG.companions(model, decoder))
 
 
 def provenance_of(wildcards, **more):

@@ -18,13 +18,7 @@ ruleorder: take_translations > translate_split
 
 def names_of(folder):
     """Return what names a model's result, for its provenance, from its folder."""
-    dataset, target, system, seed = folder.split("/")
-    return {
-        "dataset": dataset,
-        "target": target,
-        "system": system,
-        "seed": int(seed.removeprefix("seed")),
-    }
+    return asdict(Model.of(folder))
 
 
 def given_corpus(folder):
@@ -52,26 +46,23 @@ def source_lines(dataset, split):
     return f"{RESULTS}/corpora/{name}/{split}.raw.{CONFIG.corpora[name].source}.gz"
 
 
-def dataset_and_system(folder):
-    """Return what names the size of a model."""
-    names = names_of(folder)
-    return names["dataset"], names["system"]
+def given_size(folder):
+    """Return what the configuration says of a model's size."""
+    model = Model.of(folder)
+    return CONFIG.architecture(model.dataset, model.system)
 
 
 def family_and_layers(folder):
     """Return what the configuration says of a model's shape."""
-    dataset, system = dataset_and_system(folder)
-    return {
-        "family": CONFIG.family_of[system],
-        "layers": CONFIG.architecture(dataset, system).layers,
-    }
+    family = CONFIG.family_of[Model.of(folder).system]
+    return {"family": family, "layers": given_size(folder).layers}
 
 
 rule take_model:
     input:
         checkpoint=lambda w: taken(w.given_model, "checkpoint.pt"),
         record=lambda w: taken(w.given_model, "train.json"),
-        data=lambda w: f"{RESULTS}/{names_of(w.given_model)['dataset']}/{RAW}/bin",
+        data=lambda w: f"{RESULTS}/{Model.of(w.given_model).dataset}/{RAW}/bin",
     output:
         checkpoint=f"{RESULTS}/{{given_model}}/checkpoint.pt",
         record=f"{RESULTS}/{{given_model}}/train.json",
@@ -79,7 +70,7 @@ rule take_model:
     params:
         names=lambda w: names_of(w.given_model),
         shape=lambda w: family_and_layers(w.given_model),
-        width=lambda w: CONFIG.architecture(*dataset_and_system(w.given_model)).width,
+        width=lambda w: given_size(w.given_model).width,
         device="cpu",  # which copies
     message:
         "Taking {wildcards.given_model} from {input.checkpoint}"
@@ -120,7 +111,7 @@ rule take_distilled:
 rule take_translations:
     input:
         given=given_translations,
-        lines=lambda w: source_lines(names_of(w.given_text)["dataset"], w.split),
+        lines=lambda w: source_lines(Model.of(w.given_text).dataset, w.split),
     output:
         f"{RESULTS}/{{given_text}}/{{split}}.{{decoder}}.jsonl.gz",
     localrule: True

@@ -1,7 +1,6 @@
 """Measuring: quality from translations files, speed and memory of all decoders side by side."""
 
-from dataclasses import replace
-
+from fastdecode.config.papers import trained
 from fastdecode.config.timed import fewest, timed as timed_decoders
 from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
@@ -76,10 +75,7 @@ def teacher_translations(wildcards):
 
 def measured_with(wildcards):
     """Return the checkpoints of the systems that a statistic needs besides, by system."""
-    model = model_of(wildcards)
-    names = CONFIG.systems[model.system].measured_with
-    others = {name: replace(model, system=name) for name in names}
-    return {name: model_file(other, "checkpoint.pt") for name, other in others.items()}
+    return checkpoints_of(CONFIG.measured_with(model_of(wildcards)))
 
 
 rule measure_statistic:
@@ -217,8 +213,17 @@ rule compare_twins:
         "../scripts/compare_twins.py"
 
 
-def timed(dataset, tier=None):
-    """Return every decoder that is timed, as fastdecode.measure.timing.Entry takes it."""
+def timed(dataset, tier=None, untrained=True):
+    """Return (model, decoder) of all that is timed, with or without what is untrained."""
+    return [
+        (model, name)
+        for model, name in timed_decoders(CONFIG, dataset, tier)
+        if untrained or trained(model.entry)
+    ]
+
+
+def entries_of(decoders):
+    """Return decoders that are timed, as fastdecode.measure.timing.Entry takes them."""
     return [
         {
             "target": model.target,
@@ -232,27 +237,21 @@ def timed(dataset, tier=None):
             "checkpoint": model_file(model, "checkpoint.pt"),
             "assets": assets_of(model, name),
             "companions": companions_of(model, name),
-            "trained": model.target != UNTRAINED,
+            "trained": trained(model.entry),
         }
-        for model, name in timed_decoders(CONFIG, dataset, tier)
+        for model, name in decoders
     ]
 
 
-def entry_model(dataset, entry):
-    """Return the model of an entry."""
-    return Model(dataset, *(entry[key] for key in ("target", "system", "seed")))
-
-
-def checkpoints(dataset, tier=None, untrained=True):
-    """Return the checkpoints of all timed systems and what they need besides, each once."""
+def checkpoints(decoders):
+    """Return the checkpoints of timed decoders and what they need besides, each once."""
     files = [
         path
-        for entry in timed(dataset, tier)
-        if entry["trained"] or untrained
+        for model, name in decoders
         for path in (
-            entry["checkpoint"],
-            *entry["companions"].values(),
-            *asset_files(entry_model(dataset, entry), entry["decoder"]),
+            model_file(model, "checkpoint.pt"),
+            *companions_of(model, name).values(),
+            *asset_files(model, name),
         )
     ]
     return list(dict.fromkeys(files))
@@ -296,13 +295,14 @@ def memory_files():
     return [
         f"{REPORT}/memory/{dataset}.{split}.json"
         for dataset, split in test_splits()
-        if any(entry["trained"] for entry in timed(dataset))
+        if timed(dataset, untrained=False)
     ]
 
 
 def reference_files(wildcards):
     """Return the target side of a split and its codes, for untrained systems."""
-    if all(entry["trained"] for entry in timed(wildcards.dataset, wildcards.tier)):
+    decoders = timed(wildcards.dataset, wildcards.tier)
+    if all(trained(model.entry) for model, _ in decoders):
         return []
     codes = f"{RESULTS}/{wildcards.dataset}/bpe/codes.target"
     return [corpus_file(wildcards, wildcards.split, "target"), codes]
@@ -330,7 +330,7 @@ rule measure_machine:
 
 rule measure_latency:
     input:
-        checkpoints=lambda w: checkpoints(w.dataset, w.tier),
+        checkpoints=lambda w: checkpoints(timed(w.dataset, w.tier)),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
@@ -348,7 +348,7 @@ rule measure_latency:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
-        entries=lambda w: timed(w.dataset, w.tier),
+        entries=lambda w: entries_of(timed(w.dataset, w.tier)),
         latency=lambda w: CONFIG.run.latency.of(w.scenario),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,
@@ -360,7 +360,7 @@ rule measure_latency:
 
 rule measure_memory:
     input:
-        checkpoints=lambda w: checkpoints(w.dataset, untrained=False),
+        checkpoints=lambda w: checkpoints(timed(w.dataset, untrained=False)),
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
@@ -372,7 +372,7 @@ rule measure_memory:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         text=text_of,
-        entries=lambda w: [entry for entry in timed(w.dataset) if entry["trained"]],
+        entries=lambda w: entries_of(timed(w.dataset, untrained=False)),
         latency=CONFIG.run.latency.model_dump(exclude={"threads", "repeats", "warmup"}),
         device=CONFIG.run.device,
         precision=CONFIG.run.precision,

@@ -55,14 +55,12 @@ def speed_files():
         for tier, denominator in CONFIG.denominators().items():
             if not timed(dataset, tier):
                 continue
-            names = [
-                "{target}/{system}/{decoder}".format(**e) for e in timed(dataset, tier)
-            ]
+            names = [f"{model.entry}/{name}" for model, name in timed(dataset, tier)]
             files += [
                 f"{REPORT}/pareto.{dataset}.{split}.{tier}.{scenario}.{kind}"
                 for scenario in scenarios
                 for kind in ("svg", "png", "pdf")
-                if any(entry["trained"] for entry in timed(dataset, tier))
+                if timed(dataset, tier, untrained=False)
             ]
             files += [
                 f"{REPORT}/{figure}.{dataset}.{split}.{tier}.threads{threads}.{kind}"
