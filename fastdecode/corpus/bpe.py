@@ -7,6 +7,7 @@ merge a line. No dropout, no vocabulary filter: fairseq's dictionary is the voca
 import io
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,14 @@ from fastdecode.progress import say, track
 MARK = "@@"  # ends every piece of a word but its last
 
 
-def learn(sources: list[Path], merges: int, codes: Path) -> int:
+def learn(sources: Sequence[Path], merges: int, codes: Path) -> None:
     """Learn `merges` merges from tokenised files together and write them to `codes`.
 
-    Returns how many were found: fewer, and it says so, if no pair of pieces is left that occurs
-    twice.
+    There are fewer, and it says so, if no pair of pieces is left that occurs twice.
 
     Raises UserError if the files contain no word of two letters.
     """
-    # subword-nmt draws a progress bar over the merges: have a progress line instead.
-    learn_bpe.tqdm = lambda merges: track(merges, "bpe", "merges", total=len(merges))
-    with open_to_write(codes) as file:
+    with open_to_write(codes) as file, _progress_lines():
         try:
             learn_bpe.learn_bpe(_lines(sources), file, merges)
         except ValueError as error:
@@ -42,7 +40,6 @@ def learn(sources: list[Path], merges: int, codes: Path) -> int:
     reached = count_lines(codes) - 1
     if reached < merges:
         say("bpe", f"{codes}: the text has only {reached:,} merges, {merges:,} were asked for")
-    return reached
 
 
 def learn_sides(
@@ -57,20 +54,20 @@ def learn_sides(
             learn([source], merges, out)
         return
     first, *others = codes
-    learn(list(sources), merges, first)
+    learn(sources, merges, first)
     for other in others:
         with write_aside(other) as part:
             shutil.copyfile(first, part)
 
 
-def apply(codes: Path, text: Path, out: Path, processes: int = 1) -> int:
-    """Segment the tokenised file `text` line by line into `out`; return the number of lines.
+def apply(codes: Path, text: Path, out: Path, processes: int = 1) -> None:
+    """Segment the tokenised file `text` line by line into `out`.
 
     Raises UserError on a word that ends in `@@`: it could not be told from a piece of a word.
     """
     bpe = Bpe(codes)
     lines = track(_checked(text), "bpe", "lines")
-    return write_lines(out, (pieces for _, pieces in map_ordered(bpe.segment, lines, processes)))
+    write_lines(out, (pieces for _, pieces in map_ordered(bpe.segment, lines, processes)))
 
 
 class Bpe:
@@ -97,6 +94,17 @@ class Bpe:
 def join(line: str) -> str:
     """Join pieces to words again; a piece that waits for more at the end of the line is ended."""
     return f"{line} ".replace(f"{MARK} ", "").rstrip()
+
+
+@contextmanager
+def _progress_lines() -> Iterator[None]:
+    """Have a progress line where subword-nmt draws a progress bar over the merges."""
+    bar = learn_bpe.tqdm
+    learn_bpe.tqdm = lambda merges: track(merges, "bpe", "merges", total=len(merges))
+    try:
+        yield
+    finally:
+        learn_bpe.tqdm = bar
 
 
 def _lines(sources: Iterable[Path]) -> Iterator[str]:

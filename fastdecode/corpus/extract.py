@@ -33,8 +33,8 @@ XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 ASPEC_SEPARATOR = " ||| "
 
 
-def extract_split(corpus: Corpus, split: str, downloads: Path, source: Path, target: Path) -> int:
-    """Write both sides of a split of files to `source` and `target`; return how many lines each.
+def extract_split(corpus: Corpus, split: str, downloads: Path, source: Path, target: Path) -> None:
+    """Write both sides of a split of files to `source` and `target`.
 
     `downloads` is the folder with the downloads, each at its key. Every run of whitespace in a line
     becomes one space, none is left at its ends, and letters and their accents become one character:
@@ -42,14 +42,11 @@ def extract_split(corpus: Corpus, split: str, downloads: Path, source: Path, tar
 
     Raises UserError if a file, a member, or a line is missing or damaged.
     """
-    count = 0
     pairs = (pair for piece in corpus.splits[split] for pair in _read(piece, corpus, downloads))
     with open_to_write(source) as left, open_to_write(target) as right:
         for pair in track(pairs, f"extract {split}", "pairs"):
-            count += 1
             for file, line in zip((left, right), pair, strict=True):
                 file.write(" ".join(composed(line).removeprefix("\ufeff").split()) + "\n")
-    return count
 
 
 def _read(piece: AnyPiece, corpus: Corpus, downloads: Path) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ are made on tokenised text, lengths are in words.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -25,6 +25,7 @@ TRAIN = "train"
 REASONS = ("empty", "too_long", "ratio", "duplicate", "held_out")
 
 Pair = tuple[str, str]
+Read = tuple[int, Pair, Pair]  # a raw pair's number, its text, the same tokenised
 
 
 def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
@@ -47,8 +48,8 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
     given = [split for split in corpus.split_names if split not in (TRAIN, *corpus.holdout)]
     counts = {split: Counter[str]() for split in (TRAIN, *given, *corpus.holdout)}
 
-    def pairs(split: str) -> Iterator[tuple[int, Pair, Pair]]:
-        """Yield number, raw and tokenised text of every pair of a raw split."""
+    def pairs(split: str) -> Iterator[Read]:
+        """Yield every pair of a raw split."""
         source, target = (raw / f"{split}.{language}.gz" for language in languages)
         read = track(read_pairs(source, target), "prepare", f"pairs of {split}")
         for number, (pair, tokens) in enumerate(map_ordered(tokenise, read, processes)):
@@ -58,49 +59,77 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
     with build_aside(out) as part:
         held: set[bytes] = set()
         for split in given:
-            with _writer(part, split, languages) as write:
-                for number, pair, tokens in pairs(split):
-                    write(number, pair, tokens)
-                    held.add(_digest(tokens[0]))
-
-        fault = _fault_finder(corpus.clean, held)
-        taken: set[bytes] = set()
-        clean = 0
-        with ExitStack() as stack:
-            writers = {
-                split: stack.enter_context(_writer(part, split, languages))
-                for split in (TRAIN, *corpus.holdout)
-            }
-            for number, pair, tokens in pairs(TRAIN):
-                if reason := fault(*tokens):
-                    counts[TRAIN][reason] += 1
-                    continue
-                clean += 1
-                split = next((s for s, n in corpus.holdout.items() if clean % n == 0), TRAIN)
-                if split != TRAIN:
-                    counts[TRAIN]["taken"] += 1
-                    counts[split]["read"] += 1
-                    taken.add(_digest(tokens[0]))
-                writers[split](number, pair, tokens)
+            held |= _write_all(part, split, languages, pairs(split))
+        taken = _write_clean(part, corpus, pairs(TRAIN), held, counts)
         if taken:  # a pair that shares a source may have come before: look again
             counts[TRAIN]["held_out"] += _refuse(part, languages, taken)
 
         report = {split: _report(part, split, languages, counts[split]) for split in counts}
-        for split, entry in report.items():
-            if not entry["kept"]:
-                raise UserError(
-                    f"{raw}: the split {split} has no pair left of {entry['read']:,} read"
-                    f" (removed: {entry['removed']}): check the corpus and its cleaning"
-                )
-            for language, side in entry["sides"].items():
-                if not side["tokens"]:
-                    raise UserError(
-                        f"{raw}: the split {split} has no word of {language} in {entry['kept']:,} "
-                        "lines: put its text in place"
-                    )
+        _check(report, raw)
         write_json(part / "report.json", {"splits": report})
     train = report[TRAIN]
     say("prepare", f"kept {train['kept']:,} of {train['read']:,} training pairs")
+
+
+def _write_all(
+    folder: Path, split: str, languages: Sequence[str], pairs: Iterable[Read]
+) -> set[bytes]:
+    """Write a split as it is; return the digests of its sources."""
+    held: set[bytes] = set()
+    with _writer(folder, split, languages) as write:
+        for number, pair, tokens in pairs:
+            write(number, pair, tokens)
+            held.add(_digest(tokens[0]))
+    return held
+
+
+def _write_clean(
+    folder: Path,
+    corpus: Corpus,
+    pairs: Iterable[Read],
+    held: set[bytes],
+    counts: Mapping[str, Counter[str]],
+) -> set[bytes]:
+    """Write the clean training pairs and what is held out of them; count both in `counts`.
+
+    Returns the digests of the sources that are held out; `held` are those of given splits.
+    """
+    fault = _fault_finder(corpus.clean, held)
+    taken: set[bytes] = set()
+    clean = 0
+    with ExitStack() as stack:
+        writers = {
+            split: stack.enter_context(_writer(folder, split, (corpus.source, corpus.target)))
+            for split in (TRAIN, *corpus.holdout)
+        }
+        for number, pair, tokens in pairs:
+            if reason := fault(*tokens):
+                counts[TRAIN][reason] += 1
+                continue
+            clean += 1
+            split = next((s for s, n in corpus.holdout.items() if clean % n == 0), TRAIN)
+            if split != TRAIN:
+                counts[TRAIN]["taken"] += 1
+                counts[split]["read"] += 1
+                taken.add(_digest(tokens[0]))
+            writers[split](number, pair, tokens)
+    return taken
+
+
+def _check(report: Mapping[str, Any], raw: Path) -> None:
+    """Raise UserError if a split has no pair, or no word of a language."""
+    for split, entry in report.items():
+        if not entry["kept"]:
+            raise UserError(
+                f"{raw}: the split {split} has no pair left of {entry['read']:,} read"
+                f" (removed: {entry['removed']}): check the corpus and its cleaning"
+            )
+        for language, side in entry["sides"].items():
+            if not side["tokens"]:
+                raise UserError(
+                    f"{raw}: the split {split} has no word of {language} in {entry['kept']:,} "
+                    "lines: put its text in place"
+                )
 
 
 def _pair_tokeniser(corpus: Corpus) -> Callable[[Pair], Pair]:

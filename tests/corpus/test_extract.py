@@ -36,13 +36,11 @@ def extract(folder: Path, *pieces: dict[str, Any], **languages: str) -> list[tup
     shutil.rmtree(folder / "out", ignore_errors=True)
     source, target = folder / "out" / "train.de.gz", folder / "out" / "train.en.gz"
     try:
-        count = extract_split(row, "train", folder, source, target)
+        extract_split(row, "train", folder, source, target)
     except UserError:
         assert not source.parent.exists() or not any(source.parent.iterdir())
         raise
-    pairs = list(zip(read_lines(source), read_lines(target), strict=True))
-    assert len(pairs) == count
-    return pairs
+    return list(zip(read_lines(source), read_lines(target), strict=True))
 
 
 def write(path: Path, text: str) -> Path:
@@ -376,7 +374,8 @@ def test_a_translation_memory_is_read_as_a_stream(tmp_path: Path) -> None:
         piece = {"kind": "tmx", "download": "x.tmx.gz"}
         row = corpus(piece, source="en", target="ro")
         outs = tmp_path / "en.gz", tmp_path / "ro.gz"
-        assert extract_split(row, "train", tmp_path, *outs) == units
+        extract_split(row, "train", tmp_path, *outs)
+        assert count_lines(outs[0]) == units
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 2 * peaks[0]
@@ -458,7 +457,8 @@ def test_multi30k_has_its_published_sizes(tmp_path: Path) -> None:
             file = Download.model_validate(table[key])
             fetch(key, file, tmp_path / key, MIRROR, tmp_path / "lock")
         sides = tmp_path / f"{split}.de.gz", tmp_path / f"{split}.en.gz"
-        sizes[split] = extract_split(row, split, tmp_path, *sides)
+        extract_split(row, split, tmp_path, *sides)
+        sizes[split] = count_lines(sides[0])
         assert [count_lines(side) for side in sides] == [sizes[split]] * 2
     assert sizes == {
         "train": 29000,
