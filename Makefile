@@ -34,31 +34,8 @@ plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/run
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
 	$(BIN)/fastdecode benchmark
 
-TAKEN = align benchmark bin bpe corpora counts downloads lm report shards tools raw untrained distilled \
-	on off yes no true false null y n
-KEYWORDS = and as assert async await break class continue def del elif else except finally for from \
-	global if import in is lambda nonlocal not or pass raise return try while with yield
-PLACES = fastdecode/families/$(NAME) tests/families/$(NAME) config/systems/$(NAME).yaml config/runs/$(NAME).yaml
-family:  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
-	@case "$(NAME)" in ''|[!a-z]*|*[!a-z0-9_]*) \
-		echo "error: NAME=$(NAME): small letters, digits and _, such as: make family NAME=mine" >&2; exit 1;; esac
-	@if echo " $(TAKEN) " | grep -q " $(NAME) "; then \
-		echo "error: NAME=$(NAME): the name is taken, in results/ or by YAML: choose another" >&2; exit 1; fi
-	@if echo " $(KEYWORDS) " | grep -q " $(NAME) "; then \
-		echo "error: NAME=$(NAME): it is a word of Python: choose another" >&2; exit 1; fi
-	@for place in $(PLACES); do if [ -e $$place ]; then \
-		echo "error: $$place is there already: choose another NAME" >&2; exit 1; fi; done
-	@if grep -qE "^  $(NAME)(-argmax)?:" config/systems/*.yaml; then \
-		echo "error: NAME=$(NAME): a row of config/systems has this name: choose another" >&2; exit 1; fi
-	@cp -r docs/template/room fastdecode/families/$(NAME)
-	@cp -r docs/template/tests tests/families/$(NAME)
-	@cp docs/template/rows.yaml config/systems/$(NAME).yaml
-	@cp docs/template/run.yaml config/runs/$(NAME).yaml
-	@find $(PLACES) -type f -exec sed -i 's/template/$(NAME)/g' {} +
-	@# A longer or shorter name breaks lines elsewhere.
-	@if [ -x $(BIN)/ruff ]; then $(BIN)/ruff check --quiet --select I --fix $(wordlist 1,2,$(PLACES)); \
-		$(BIN)/ruff format --quiet $(wordlist 1,2,$(PLACES)); fi
-	@echo "wrote $(PLACES)"
+family: $(READY)  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
+	@$(BIN)/python -m fastdecode.template '$(NAME)'
 
 # By file: what a file's tests share is made once. A test of the workflow runs two jobs at a time.
 test: $(READY)  ## install and run the tests
