@@ -6,7 +6,6 @@ two for every weight and hypothesis. The constants below were read off runs of t
 cores (docs/measurements/plan); everything else takes a time for its start and one for its lines.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -37,11 +36,6 @@ MERGES_A_SECOND = 100.0  # with the words of a hundred thousand lines
 TEXT_BYTES, BINARY_BYTES = 45.0, 4.0  # of a compressed line; of a binarised token
 WEIGHT_BYTES, TRAINED_BYTES = 4, 12  # of a weight: alone, and with Adam's two moments
 FILE_BYTES = 50_000  # of a table, a figure, a document
-MODEL = re.compile(r"results/([^/]+)/([^/]+)/([^/]+)/seed(\d+)/(.+)")
-SHARD = re.compile(r"results/([^/]+)/([^/]+)/shards/\d+of(\d+)\.gz")
-TIMING = re.compile(r"results/report/[^/]+/latency/(.+)\.(\w+)\.(S1|Smax)\.threads\w+\.")
-ENDS = re.compile(r"\.(jsonl\.gz|statistic\.json|quality\.json)$")  # behind a name with dots
-TEXT = re.compile(r"results/(?:corpora/)?([^/]+)/(?:bpe/|raw/|[^/]+/align/|[^/]+/bin)?([^./]*)")
 
 
 @dataclass(frozen=True)
@@ -142,23 +136,21 @@ class Costs:
         return fixed + operations / (share * self._machine.throughput)
 
     def _distilling(self, job: Job) -> Cost:
-        found = SHARD.match(job.outputs[0])
-        assert found, job
-        dataset, target, shards = found.groups()
-        size = self._sizes.of(dataset, "train")
-        lines = size.lines / int(shards)
+        names = job.wildcards
+        size = self._sizes.of(names["dataset"], "train")
+        lines = size.lines / int(names["shards"])
         decoder = self._config.run.distill_decoder
         seconds = sum(
             lines * self._sentence(teacher, decoder, size, BATCHED)
-            for teacher in self._config.teachers(dataset, target)
+            for teacher in self._config.teachers(names["dataset"], names["target"])
         )
         return Cost(IMPORT + seconds, self._gpu, 0.0, lines * TEXT_BYTES)
 
     def _translating(self, job: Job) -> Cost:
-        model, (split, decoder) = _model(job), _file(job)
-        size = self._sizes.of(model.dataset, split)
+        model = _model(job)
+        size = self._sizes.of(model.dataset, job.wildcards["split"])
         seconds = IMPORT + sum(
-            size.lines * self._sentence(member, decoder, size, BATCHED)
+            size.lines * self._sentence(member, job.wildcards["decoder"], size, BATCHED)
             for member in self._config.members(model)
         )
         return Cost(seconds, self._gpu, size.lines * 3 * TEXT_BYTES)
@@ -184,24 +176,21 @@ class Costs:
         )
 
     def _timing(self, job: Job) -> Cost:
-        found = TIMING.match(job.outputs[0])
-        assert found, job
-        place, tier, scenario = found.groups()
-        dataset, _, split = place.rpartition(".")
+        dataset, split, scenario = (job.wildcards[key] for key in ("dataset", "split", "scenario"))
         latency = self._config.run.latency
-        once = self._timed(dataset, split, tier, scenario)
+        once = self._timed(dataset, split, job.wildcards["tier"], scenario)
         warm = 1 + latency.warmup / max(1, self._lines(dataset, split, scenario))
         return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
 
     def _memory(self, job: Job) -> Cost:
-        dataset, _, split = job.outputs[0].rpartition("/")[2].removesuffix(".json").rpartition(".")
+        dataset, split = job.wildcards["dataset"], job.wildcards["split"]
         scenarios = self._config.run.latency.scenarios
         seconds = sum(self._timed(dataset, split, None, scenario) for scenario in scenarios)
         decoders = len(timed(self._config, dataset))
         return Cost(IMPORT + 3.0 * decoders + seconds, self._gpu, FILE_BYTES)
 
     def _statistic(self, job: Job) -> Cost:
-        model, (split, _) = _model(job), _file(job)
+        model, split = _model(job), job.wildcards["split"]
         size = self._sizes.of(model.dataset, split)
         one = self._sentence(model, self._config.run.distill_decoder, size, SINGLE)
         lines = min(size.lines, MOST_TRAINING_LINES) if split == "train" else size.lines
@@ -214,7 +203,7 @@ class Costs:
         return Cost(LIGHT + 2.0 * files, 0, FILE_BYTES)
 
     def _merging(self, job: Job) -> Cost:
-        dataset = job.outputs[0].split("/")[1]
+        dataset = job.wildcards["dataset"]
         row = self._config.datasets[dataset]
         lines = self._sizes.of(dataset, "train").lines
         slower = max(1.0, (lines / 1e5) ** 0.5)  # words grow with the root of the text
@@ -235,28 +224,20 @@ class Costs:
         return Cost(LIGHT + lines / speed, 0, kept)
 
     def _dataset(self, job: Job) -> tuple[str | None, str]:
-        """Return the dataset whose text a job goes over, and the split: by its first output."""
-        name = job.outputs[0]
-        if found := MODEL.match(name):
-            return found[1], found[5].split(".")[0]
+        """Return the dataset whose text a job goes over, and the split.
+
+        Rules of a corpus have no dataset: theirs is the first that is made of it.
+        """
+        split = job.wildcards.get("split", job.wildcards.get("part", "train"))
+        of, name = job.wildcards.get("dataset"), job.outputs[0]
         for dataset, row in self._config.datasets.items():
-            if f"/{dataset}/" in name or f"/{row.corpus}/" in name or "downloads" in name:
-                found = TEXT.match(name)
-                splits = (row.valid, *row.tests)
-                split = found[2] if found else ""
-                return dataset, split if split in splits else "train"
-        return None, ""
+            if of == dataset or (not of and (f"/{row.corpus}/" in name or "downloads" in name)):
+                return dataset, split if split in (row.valid, *row.tests) else "train"
+        return None, split
 
 
 def _model(job: Job) -> Model:
-    found = MODEL.match(job.outputs[0])
-    assert found, job
-    return Model(found[1], found[2], found[3], int(found[4]))
-
-
-def _file(job: Job) -> tuple[str, str]:
-    """Return the split and the decoder or statistic in the name of a job's output."""
-    found = MODEL.match(job.outputs[0])
-    assert found, job
-    split, _, rest = found[5].partition(".")
-    return split, ENDS.sub("", rest)
+    dataset, target, system, seed = (
+        job.wildcards[key] for key in ("dataset", "target", "system", "seed")
+    )
+    return Model(dataset, target, system, int(seed))

@@ -1,7 +1,7 @@
 """The jobs of a run, as Snakemake lists them: finished ones too."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ class Job:
     inputs: tuple[str, ...]
     done: bool
     taken: float | None = None  # seconds, where it is done and somebody wrote them down
+    wildcards: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores: int) -> list[Job]:
@@ -59,7 +60,8 @@ def _read(job: Any, workflow: Any) -> Job:
     outputs, done = tuple(map(str, job.output)), not workflow.dag.reason(job)
     trains = job.rule.name != "record_ensemble"  # whose seconds are those of other jobs
     taken = _taken(job.output, workflow.persistence) if done and trains else None
-    return Job(job.rule.name, outputs, tuple(map(str, job.input)), done, taken)
+    inputs, wildcards = tuple(map(str, job.input)), dict(job.wildcards_dict)
+    return Job(job.rule.name, outputs, inputs, done, taken, wildcards)
 
 
 def _taken(outputs: Sequence[Any], persistence: Any) -> float | None:

@@ -22,8 +22,22 @@ def costs(run: str, results: Path, machine: Machine = MACHINE, **changes: object
     return Costs(config, Sizes(config, results), machine)
 
 
-def training(entry: str) -> Job:
-    return Job("train_system", (f"results/{entry}/seed1/checkpoint.pt",), (), False)
+def job(rule: str, **wildcards: str) -> Job:
+    return Job(rule, ("results/it",), (), False, wildcards=wildcards)
+
+
+def of_model(rule: str, folder: str, **more: str) -> Job:
+    """Return a job about the model of dataset/target/system."""
+    names = dict(zip(("dataset", "target", "system"), folder.split("/"), strict=True))
+    return job(rule, **names, seed="1", **more)
+
+
+def training(folder: str) -> Job:
+    return of_model("train_system", folder)
+
+
+def timing() -> Job:
+    return job("measure_latency", dataset="toy.long", split="test", tier="reference", scenario="S1")
 
 
 def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
@@ -72,31 +86,22 @@ def test_more_gpus_take_larger_batches(tmp_path: Path) -> None:
     assert "4 GPUs" in printed(found, "test", [], 2)
 
 
-def test_names_of_decoders_may_have_dots(tmp_path: Path) -> None:
-    rows = tmp_path / "own/systems"
-    rows.mkdir(parents=True)
-    (rows / "autoregressive.yaml").write_text("decoders: {beam5-0.5: {beam: 5, lenpen: 0.5}}")
-    plan = costs("multi30k", tmp_path, definitions=str(tmp_path / "own"))
-    folder = "results/multi30k.de-en/raw/transformer-big/seed1"
-    files = (f"{folder}/valid.{name}.jsonl.gz" for name in ("beam5", "beam5-0.5"))
-    beam, dotted = (plan.of(Job("translate_split", (file,), (), False)) for file in files)
-    assert beam.seconds == dotted.seconds > IMPORT
-
-
 def test_distilling_is_shared_by_its_parts(tmp_path: Path) -> None:
     plan = costs("multi30k", tmp_path)
     whole, part = (
-        plan.of(Job("distill_shard", (f"results/multi30k.de-en/{t}/shards/0of{n}.gz",), (), False))
-        for t, n in (("transformer-big", 1), ("transformer-big", 4))
+        plan.of(
+            job("distill_shard", dataset="multi30k.de-en", target="transformer-big", shards=shards)
+        )
+        for shards in ("1", "4")
     )
     assert whole.seconds > 3 * part.seconds
 
 
 def test_an_ensemble_translates_with_all_of_its_models(tmp_path: Path) -> None:
     toy = costs("toy-aggressive", tmp_path)
-    folder = "results/toy.drafters/raw"
+    how = {"split": "test", "decoder": "beam5"}
     one, three = (
-        toy.of(Job("translate_split", (f"{folder}/{name}/seed1/test.beam5.jsonl.gz",), (), False))
+        toy.of(of_model("translate_split", f"toy.drafters/raw/{name}", **how))
         for name in ("transformer-big", "transformer-big-x3")
     )
     assert three.seconds - IMPORT == pytest.approx(3 * (one.seconds - IMPORT))
@@ -104,21 +109,32 @@ def test_an_ensemble_translates_with_all_of_its_models(tmp_path: Path) -> None:
 
 def test_every_rule_has_a_cost(tmp_path: Path) -> None:
     plan = costs("toy-lattice", tmp_path)
-    seed = "results/toy.long/raw/transformer/seed1"
-    for rule, output in (
-        ("translate_split", f"{seed}/test.beam5.jsonl.gz"),
-        ("measure_quality", f"{seed}/test.beam5.quality.json"),
-        ("measure_statistic", f"{seed}/test.ranks.statistic.json"),
-        ("measure_latency", "results/report/r/latency/toy.long.test.reference.S1.threads1.json"),
-        ("measure_memory", "results/report/r/memory/toy.long.test.json"),
-        ("compare_quality", "results/report/r/significance/toy.long.test.json"),
-        ("learn_bpe", "results/toy.long/bpe/codes.source"),
-        ("apply_bpe", "results/toy.long/bpe/train.source.gz"),
-        ("align_words", "results/toy.long/raw/align/forward.gz"),
-        ("draw_artifact", "results/report/r/lattice.figure1.svg"),
+    model, where = "toy.long/raw/transformer", {"dataset": "toy.long", "split": "test"}
+    for one in (
+        of_model("translate_split", model, split="test", decoder="beam5"),
+        of_model("measure_quality", model, split="test", decoder="beam5"),
+        of_model("measure_statistic", model, split="test", statistic="ranks"),
+        timing(),
+        job("measure_memory", **where),
+        job("compare_quality", **where),
+        job("learn_bpe", dataset="toy.long"),
+        job("apply_bpe", dataset="toy.long", part="train", side="source"),
+        job("align_words", dataset="toy.long", target="raw"),
+        job("draw_artifact", artifact="lattice.figure1"),
     ):
-        cost = plan.of(Job(rule, (output,), (), False))
-        assert 0 < cost.seconds < 3600 and cost.kept > 0, rule
+        cost = plan.of(one)
+        assert 0 < cost.seconds < 3600 and cost.kept > 0, one.rule
+
+
+def test_jobs_of_a_corpus_go_over_its_text(tmp_path: Path) -> None:
+    plan = costs("multi30k", tmp_path)
+    folder = "results/corpora/multi30k.de-en/raw"
+    rule = "extract_multi30k.de-en"
+    whole, few = (
+        plan.of(Job(rule, (f"{folder}/{split}.de.gz",), (), False, wildcards={"split": split}))
+        for split in ("train", "valid")
+    )
+    assert whole.seconds > 2 * few.seconds
 
 
 def test_a_statistic_of_the_training_set_is_of_some_of_its_lines(
@@ -127,23 +143,19 @@ def test_a_statistic_of_the_training_set_is_of_some_of_its_lines(
     plan = costs("toy-lattice", tmp_path)
     seconds = {}
     for split in ("test", "train"):
-        output = f"results/toy.long/raw/transformer/seed1/{split}.ranks.statistic.json"
+        measuring = of_model("measure_statistic", "toy.long/raw/transformer", split=split)
         for lines in (1_000, 100_000, 20_000_000):
             size = Size(lines, 20.0, known=True)
             monkeypatch.setattr(plan._sizes, "of", lambda *_, size=size: size)
-            job = Job("measure_statistic", (output,), (), False)
-            seconds[split, lines] = plan.of(job).seconds
+            seconds[split, lines] = plan.of(measuring).seconds
     assert seconds["train", 1_000] == seconds["test", 1_000]
     assert seconds["train", 1_000] < seconds["train", 100_000] == seconds["train", 20_000_000]
     assert seconds["test", 100_000] < seconds["test", 20_000_000]
 
 
 def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
-    timing = "results/report/r/latency/toy.long.test.reference.S1.threads1.json"
     few, more, most = (
-        costs("toy-lattice", tmp_path, latency={"lines": lines, "warmup": 20})
-        .of(Job("measure_latency", (timing,), (), False))
-        .seconds
+        costs("toy-lattice", tmp_path, latency={"lines": lines, "warmup": 20}).of(timing()).seconds
         for lines in (20, 1_000_000, 2_000_000)
     )
     assert few < more == most
@@ -152,8 +164,7 @@ def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
 def test_an_empty_test_set_takes_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = costs("toy-lattice", tmp_path)
     monkeypatch.setattr(plan._sizes, "of", lambda *_: Size(0, 0.0, known=True))
-    timing = "results/report/r/latency/toy.long.test.reference.S1.threads1.json"
-    assert plan.of(Job("measure_latency", (timing,), (), False)).seconds == IMPORT
+    assert plan.of(timing()).seconds == IMPORT
 
 
 def test_what_is_done_costs_space_but_no_time() -> None:
@@ -178,8 +189,8 @@ def test_what_is_done_costs_space_but_no_time() -> None:
 
 
 def test_nothing_is_done_yet() -> None:
-    job = Job("train_system", ("a",), (), False)
-    text = printed(estimate({job: Cost(3600.0)}, 1), "test", [], 1)
+    left = Job("train_system", ("a",), (), False)
+    text = printed(estimate({left: Cost(3600.0)}, 1), "test", [], 1)
     assert "1 jobs, 0 of them done" in text and "done in " not in text.partition("\n\n")[2]
 
 

@@ -30,7 +30,7 @@ rule second:
     input: "one"
     output: "both"
 rule third:
-    output: "side"
+    output: "{place}de"
 """
     )
     (tmp_path / "side").touch()
@@ -38,7 +38,7 @@ rule third:
     assert jobs == {
         "first": Job("first", ("one", "two"), (), False),
         "second": Job("second", ("both",), ("one",), False),
-        "third": Job("third", ("side",), (), True),
+        "third": Job("third", ("side",), (), True, wildcards={"place": "si"}),
     }
 
 
