@@ -229,10 +229,12 @@ class Costs:
         Rules of a corpus have no dataset: theirs is the first that is made of it.
         """
         split = job.wildcards.get("split", job.wildcards.get("part", "train"))
-        of, name = job.wildcards.get("dataset"), job.outputs[0]
+        if dataset := job.wildcards.get("dataset"):
+            return dataset, split
+        name = job.outputs[0]
         for dataset, row in self._config.datasets.items():
-            if of == dataset or (not of and (f"/{row.corpus}/" in name or "downloads" in name)):
-                return dataset, split if split in (row.valid, *row.tests) else "train"
+            if f"/{row.corpus}/" in name or "downloads" in name:
+                return dataset, split
         return None, split
 
 

@@ -127,14 +127,15 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
 
 
 def test_jobs_of_a_corpus_go_over_its_text(tmp_path: Path) -> None:
+    """Also of splits that the first dataset made of it does not test on."""
     plan = costs("multi30k", tmp_path)
     folder = "results/corpora/multi30k.de-en/raw"
     rule = "extract_multi30k.de-en"
-    whole, few = (
+    whole, *few = (
         plan.of(Job(rule, (f"{folder}/{split}.de.gz",), (), False, wildcards={"split": split}))
-        for split in ("train", "valid")
+        for split in ("train", "valid", "another")
     )
-    assert whole.seconds > 2 * few.seconds
+    assert few[0] == few[1] and whole.seconds > 2 * few[0].seconds
 
 
 def test_a_statistic_of_the_training_set_is_of_some_of_its_lines(
