@@ -13,6 +13,7 @@ from torch import Tensor
 from fastdecode.families.parallel.framing import copied_places
 from fastdecode.families.parallel.models import GlancingDecoder
 from fastdecode.framing import FRAME
+from fastdecode.soft_copy import SoftCopy
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.parallel import TwoWayDecoder
@@ -101,7 +102,7 @@ class Fast:
         self._encoder, self._decoder = Encoder(encoder), TwoWayDecoder(decoder)
         self._copies = bool(decoder.src_embedding_copy)
         self._shows_words = isinstance(decoder, GlancingDecoder) or not self._copies
-        self._soft_copy = getattr(decoder, "copy", None)
+        self._soft_copy: SoftCopy | None = getattr(decoder, "copy", None)
         self._unknown = int(decoder.unk)
         self._words = Embedding(decoder)
         copied = SimpleNamespace(  # of the source, at the decoder's positions
@@ -167,9 +168,10 @@ class Fast:
         positions = torch.arange(slots.shape[1], device=slots.device)
         if not self._copies:
             return self._words(slots, positions)
-        if self._soft_copy is not None:
+        if self._soft_copy:
             blank = (slots == self._unknown)[..., None]
-            begun = torch.where(blank, self._mixed(positions, encoded), self._words.words(slots))
+            copied = self._mixed(self._soft_copy, positions, encoded)
+            begun = torch.where(blank, copied, self._words.words(slots))
             return begun + self._words.positions(positions)
         sources = encoded.tokens.repeat_interleave(encoded.rows, 0)
         tokens = sources.gather(1, copied_places(sources, slots, self._pad))
@@ -181,14 +183,14 @@ class Fast:
         copied, words = self._copied(tokens, positions), self._words(slots, positions)
         return torch.where(unknown[..., None], copied, words)
 
-    def _mixed(self, positions: Tensor, encoded: Encoded) -> Tensor:
+    def _mixed(self, mix: SoftCopy, positions: Tensor, encoded: Encoded) -> Tensor:
         """Return the soft copy of the source for slots at `positions` (T): (R, T, d)."""
         embedded = self._copied.words(encoded.tokens)  # (B, S, d)
         there = torch.arange(embedded.shape[1], device=positions.device)
         placed = embedded + self._copied.positions(there)
         padding = None if encoded.mask is None else ~encoded.mask[:, 0, 0]
         wanted = self._words.positions(positions)[None]
-        mixed: Tensor = self._soft_copy(wanted, embedded, placed, padding)
+        mixed: Tensor = mix(wanted, embedded, placed, padding)
         return mixed.repeat_interleave(encoded.rows, 0)
 
 
