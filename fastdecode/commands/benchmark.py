@@ -7,6 +7,7 @@ from pathlib import Path
 from fastdecode.commands.selection import positive
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
+from fastdecode.files import write_lines
 from fastdecode.measure.disturbance import REPEATS, WARMUP
 
 LONGEST = 1000  # tokens of a line: the models know 1,024 positions
@@ -98,10 +99,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fastdecode.devices import check_device, own_devices
     from fastdecode.measure.benchmark import Plan, benchmark
+    from fastdecode.report.benchmark import tables
 
     torch.set_num_threads(arguments.threads)  # before CTranslate2 asks how many
     values = {key: getattr(arguments, key) for key in Plan.__dataclass_fields__}
     with own_devices(arguments.device, 1):
         check_device(arguments.device)
-        print(benchmark(Plan(**values), arguments.out))
+        text = tables(*benchmark(Plan(**values), arguments.out))
+    write_lines(arguments.out / "benchmark.md", text.splitlines())
+    print(text)
     print(f"{arguments.out}: benchmark.json, benchmark.md and every raw sample", file=sys.stderr)

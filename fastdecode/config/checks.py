@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from fastdecode.config.base import nearest
 from fastdecode.config.given import check_given
+from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import DISTILLED, references
 from fastdecode.config.rows import RAW, UNTRAINED
 from fastdecode.config.run import EVERY
 from fastdecode.config.timed import tuned_over
 from fastdecode.errors import UserError
-from fastdecode.report.artifacts.metrics import METRICS
 
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration

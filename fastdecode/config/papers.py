@@ -44,7 +44,7 @@ class Artifact(Row):
     labels: dict[str, str] = Field({}, description="column of words → heading")
     published: dict[str, str] = Field({}, description="column of published numbers → heading")
     measured: dict[str, str] = Field(
-        {}, description="column of ours → what it holds, see fastdecode/report/artifacts/metrics.py"
+        {}, description="column of ours → what it holds, see fastdecode/config/metrics.py"
     )
     tiers: tuple[Tier, ...] = Field(
         ("reference",),

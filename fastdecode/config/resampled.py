@@ -4,10 +4,10 @@ from itertools import product
 
 from fastdecode.config.artifacts import entries, parts
 from fastdecode.config.claims import Claim
+from fastdecode.config.metrics import METRICS
 from fastdecode.config.models import Model
 from fastdecode.config.papers import AT, Artifact, trained
 from fastdecode.config.read import Configuration
-from fastdecode.report.artifacts.metrics import METRICS
 
 # what of translations is: fastdecode.measure.resamples
 RESAMPLED = (

@@ -19,8 +19,7 @@ from fastdecode.config.models import Architecture
 from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, untrained, untrained_families
-from fastdecode.files import read_json, write_lines
-from fastdecode.measure.benchmark_tables import tables
+from fastdecode.files import read_json
 from fastdecode.measure.disturbance import REPEATS, WARMUP
 from fastdecode.measure.latency import Decode, Series, measure
 from fastdecode.measure.machine import measure_machine, synchroniser
@@ -125,10 +124,11 @@ class Words(Text):
         return " ".join(tokens)
 
 
-def benchmark(plan: Plan, out: Path) -> str:
-    """Measure what `plan` says; write benchmark.json, its samples and tables to the folder `out`.
+def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Measure what `plan` says; write benchmark.json and its samples to the folder `out`.
 
-    Returns the tables as Markdown. Raises UserError if the plan asks for what there is not.
+    Returns the rows of benchmark.json, and the facts that their tables state
+    (fastdecode.report.benchmark). Raises UserError if the plan asks for what there is not.
     """
     before = circumstances()
     entries = plan.entries()
@@ -161,9 +161,7 @@ def benchmark(plan: Plan, out: Path) -> str:
         if hasattr(room := untrained(family), "NOTE")
     ]
     facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth, "notes": notes}
-    text = tables(read_json(summary)["rows"], facts)
-    write_lines(out / "benchmark.md", text.splitlines())
-    return text
+    return read_json(summary)["rows"], facts
 
 
 def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:

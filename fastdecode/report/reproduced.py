@@ -8,9 +8,9 @@ import pandas as pd
 
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.claims import Claim
+from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
-from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.conditions import still
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED

@@ -10,8 +10,8 @@ from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 from fastdecode.families.lattice import scorer
 from fastdecode.measure.benchmark import Plan, Words, benchmark, reference
-from fastdecode.measure.benchmark_tables import OPPONENTS, batches, ratios, stages
 from fastdecode.measure.timing import Entry
+from fastdecode.report.benchmark import tables
 from fastdecode.transformer.linear import has_bf16
 
 SMALL: dict[str, Any] = {"width": 16, "ffn": 32, "heads": 2, "vocabulary": 100, "length": 5}
@@ -21,7 +21,7 @@ PLAN = Plan(layers=["2-1"], lines=2, warmup=1, repeats=2, **SMALL)
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     out = tmp_path_factory.mktemp("benchmark")
-    return out, benchmark(PLAN, out)
+    return out, tables(*benchmark(PLAN, out))
 
 
 def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) -> None:
@@ -34,7 +34,6 @@ def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) 
     assert document["provenance"]["plan"]["vocabulary"] == 100
     with (out / "benchmark.samples.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(names) * 2 * 2
-    assert (out / "benchmark.md").read_text() == text
     assert "Random weights, 5 tokens in and out" in text
     assert "| candidates | encode | score | search | finish |" in text
     assert "Batches" not in text
@@ -53,7 +52,7 @@ def test_autoregressive_engines_write_the_forced_length(measured: tuple[Path, st
 
 def test_batches_are_timed_beside_single_sentences(tmp_path: Path) -> None:
     plan = Plan(families=["lattice"], decoders=["fastdecode-candidates"], batches=[3], **SMALL)
-    text = benchmark(plan, tmp_path)
+    text = tables(*benchmark(plan, tmp_path))
     rows = json.loads((tmp_path / "benchmark.json").read_text())["rows"]
     assert [(row["batch"], row["n"]) for row in rows] == [(1, 4 * 5), (3, 2 * 5)]
     assert "over singles" in text
@@ -144,71 +143,6 @@ def test_references_are_the_plain_decoders() -> None:
 def test_a_decoder_that_is_not_there_is_refused() -> None:
     with pytest.raises(UserError, match=r'"greedy" is none of these families: choose among \w+-'):
         Plan(decoders=["greedy"]).entries()
-
-
-def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]:
-    _, system, decoder = name.split("/")
-    family, _, layers = system.partition("-")
-    return {
-        "name": name,
-        "target": "random",
-        "system": system,
-        "decoder": decoder,
-        "family": family,
-        "layers": layers,
-        "precision": "fp32",
-        "median": median,
-        "p90": median,
-        "passes": 6.0,
-        "bytes_per_pass": 4e6,
-        "floor_fraction": 0.5,
-        "serial_layers": 14,
-        "disturbed": False,
-        "over": None,
-        "batch": batch,
-        "stages": {},
-        "tier": "reference" if decoder.startswith(("fairseq", "eager")) else "optimised",
-        "sentences_per_second": 1000 * batch / median,
-        **more,
-    }
-
-
-def test_ratios_stand_over_the_same_model_and_search() -> None:
-    greedy, ours = "random/autoregressive-6-6/fairseq-beam1", "random/lattice-6-1/fastdecode-x"
-    base = OPPONENTS["reference"]
-    frame = ratios(
-        [
-            row(greedy, 30.0, over=greedy),
-            row(base, 60.0, over=base),
-            row(OPPONENTS["optimised"], 20.0, over=base),
-            row("random/lattice-6-1/eager-x", 20.0),
-            row(ours, 10.0, over="random/lattice-6-1/eager-x"),
-        ]
-    )
-    assert frame["over reference"].tolist() == ["×1.00", "×1.00", "×3.00", "–", "×2.00"]
-    assert frame["over CTranslate2 fp32"].tolist() == ["–", "×0.33", "×1.00", "–", "–"]
-    assert frame["over 6-6 beam 5"].tolist() == [  # tiers do not mix
-        "×2.00",
-        "×1.00",
-        "×1.00",
-        "×3.00",
-        "×2.00",
-    ]
-
-
-def test_stages_have_a_column_each() -> None:
-    frame = stages(
-        [row("r/a-1-1/x", 1, stages={"encode": 1.0}), row("r/a-1-1/y", 1, stages={"search": 2.0})]
-    )
-    assert frame[["encode", "search"]].to_numpy().tolist() == [["1.0", "–"], ["–", "2.0"]]
-
-
-def test_batches_stand_over_single_sentences() -> None:
-    rows = [row("r/a-1-1/x", 10), row("r/a-1-1/y", 20), row("r/a-1-1/x", 20, batch=4)]
-    frame = batches(rows)
-    assert frame["decoder"].tolist() == ["x", "x", "y"]
-    assert frame["over singles"].tolist() == ["×1.00", "×2.00", "×1.00"]
-    assert frame["ms"].tolist() == ["10.0", "5.0", "20.0"]
 
 
 def test_models_differ_with_their_seed_and_nothing_else() -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, JOINT, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import SPEED, disturbance, of_entry
 
 printed = beside

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, Artifact
 from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
-from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import NOT_RUN, Table, notes, seeds_of, signed
 
 RUN_HERE = "run here"

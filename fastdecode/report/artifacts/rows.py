@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, Artifact, entry_of, trained
 from fastdecode.errors import UserError
 from fastdecode.provenance import is_cpu
@@ -18,7 +19,6 @@ from fastdecode.report.artifacts.cells import (
     published_cells,
 )
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.tables import DISTURBED, RANDOM, of_both, only
 
 printed = beside

@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import column_of, published_columns
 from fastdecode.report.artifacts.cells import CELLS, commits_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.artifacts.metrics import METRICS
 from fastdecode.report.artifacts.rows import of_entry, speed
 from fastdecode.report.tables import Table, notes, of_both
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, DISTILLED, NO_TEACHER, Artifact
 from fastdecode.errors import UserError
 from fastdecode.measure.resampling import Numbers
 from fastdecode.report.artifacts.cells import CELLS
-from fastdecode.report.artifacts.metrics import METRICS, Metric
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.clocked import Clocked
 
