@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.errors import UserError
+from fastdecode.report.sheet import read_rows
 from fastdecode.report.tables import seeds_of
 from fastdecode.report.tidy import MEMORY
 
@@ -35,16 +36,9 @@ SETTINGS = (  # how a decoder was timed, beside its numbers in every table
 def read_samples(path: Path, columns: Set[str] = SAMPLES) -> pd.DataFrame:
     """Read the raw samples of a timing, or another file of it with other `columns`.
 
-    Raises UserError if the file is missing, lacks a column or has no rows.
+    Raises UserError if the file is missing or empty, lacks a column or has no rows.
     """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    samples = pd.read_csv(path, dtype={"decoder": str})
-    missing = columns - set(samples.columns)
-    if missing or samples.empty:
-        what = f"has no column {', '.join(sorted(missing))}" if missing else "has no rows"
-        raise UserError(f"{path}: it {what}: delete it and run again")
-    return samples
+    return read_rows(path, sorted(columns), "delete it and run again", dtype={"decoder": str})
 
 
 def measured_so(

@@ -1,6 +1,6 @@
 """Learning curves of a run: gathered into one table, and drawn from it alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
+from fastdecode.report.sheet import read_rows
 from fastdecode.report.tidy import MODEL
 
 ORIGIN = (*MODEL, "device", "commit")  # of a training
@@ -22,8 +23,8 @@ def gather_curves(trained: Iterable[tuple[Path, Path]]) -> pd.DataFrame:
 
     Every training is given by its `curve.csv` and its `train.json`.
 
-    Raises UserError if there are none, if one has no rows or lacks a column that is drawn, and if
-    a `train.json` does not say where it is from.
+    Raises UserError if there are none, if one cannot be drawn (read_curve), and if a `train.json`
+    does not say where it is from.
     """
     parts = []
     for path, record in trained:
@@ -31,17 +32,21 @@ def gather_curves(trained: Iterable[tuple[Path, Path]]) -> pd.DataFrame:
             origin = [str(read_json(record)["provenance"][key]) for key in ORIGIN]
         except KeyError as error:
             raise UserError(f"{record}: it has no {error}: delete it and run again") from None
-        curve = pd.read_csv(path)
-        missing = [column for column in DRAWN if column not in curve.columns]
-        if missing or curve.empty:
-            what = f"has no column {', '.join(missing)}" if missing else "has no rows"
-            raise UserError(f"{path}: the learning curve {what}: train it again")
+        curve = read_curve(path, DRAWN)
         for place, (key, value) in enumerate(zip(ORIGIN, origin, strict=True)):
             curve.insert(place, key, value)
         parts.append(curve)
     if not parts:
         raise UserError("no learning curves to draw: train a system first")
     return pd.concat(parts, ignore_index=True)
+
+
+def read_curve(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read the learning curve of a training, a row a validation.
+
+    Raises UserError if it is missing or empty, lacks one of the columns or has no rows.
+    """
+    return read_rows(path, columns, "train it again")
 
 
 def draw_learning_curves(curves: pd.DataFrame, *pictures: Path) -> None:

@@ -14,7 +14,7 @@ from fastdecode.report.latency_figures import draw_by_length, draw_speedups, dra
 from fastdecode.report.latency_numbers import SETTINGS
 from fastdecode.report.learning_curves import ORIGIN, draw_learning_curves
 from fastdecode.report.pareto import draw_pareto
-from fastdecode.report.speed import read_speed
+from fastdecode.report.speed import SPEEDS
 
 SPEED = "speed"  # one such table gives a picture of every tier
 DRAWN: dict[str, Callable[..., None]] = {
@@ -58,7 +58,7 @@ def redraw(csv: Path, out: Path) -> list[Path]:
         files = _files(out, csv.stem)
         draw(csv, *files)
         return list(files)
-    rows = read_speed(csv)
+    rows = SPEEDS.read(csv)
     place, _, scenario = csv.stem.removeprefix(f"{SPEED}.").rpartition(".")
     tiers = rows.loc[rows["bleu"].notna(), "tier"].unique()
     pictures = {tier: _files(out, f"pareto.{place}.{tier}.{scenario}") for tier in tiers}

@@ -14,7 +14,7 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.conditions import still
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
-from fastdecode.report.claims.printed import read_verdicts
+from fastdecode.report.claims.printed import VERDICTS
 from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
@@ -109,7 +109,7 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
     """Return how many claims of a run can be told; and the tally of all, linked to the verdicts."""
-    frame = read_verdicts(csv)
+    frame = VERDICTS.read(csv)
     present = [
         name
         for name, lines in frame.groupby("claim")

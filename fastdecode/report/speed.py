@@ -5,7 +5,6 @@ quality against speed, are made of these rows alone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +12,7 @@ import pandas as pd
 from fastdecode.config.rows import UNTRAINED
 from fastdecode.errors import UserError
 from fastdecode.provenance import is_cpu, processor
+from fastdecode.report.sheet import Sheet
 from fastdecode.report.tables import (
     APART,
     DISTURBED,
@@ -56,8 +56,10 @@ TEXTS = [
     "over_precision",
     "signature",  # of BLEU
 ]
-COLUMNS = [*TEXTS, "bleu", "speedup", "over_disturbed", *METRICS]
+NUMBERS = ("bleu", "speedup", "over_disturbed", *METRICS)
+COLUMNS = [*TEXTS, *NUMBERS]
 LATER = ("over_disturbed", "latency_serial_layers")  # columns that older files lack
+SPEEDS = Sheet(tuple(COLUMNS), NUMBERS, LATER)
 
 SCENARIOS = {
     "S1": "one sentence at a time, times in ms a sentence",
@@ -267,21 +269,6 @@ def described(rows: pd.DataFrame) -> str:
 def threads_of(number: str) -> str:
     """Return a number of threads as a figure says it."""
     return f"{number} thread" + ("" if number == "1" else "s")
-
-
-def read_speed(path: Path) -> pd.DataFrame:
-    """Read the rows of speed_rows from CSV.
-
-    Raises UserError if it is missing or has other columns.
-    """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    rows = pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str), na_values=[""], keep_default_na=False)
-    if list(rows.columns) == [one for one in COLUMNS if one not in LATER or one in rows]:
-        rows = rows.reindex(columns=COLUMNS)
-    if list(rows.columns) != COLUMNS:
-        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
-    return rows.fillna(dict.fromkeys(TEXTS, ""))
 
 
 def _device(speeds: pd.DataFrame) -> str:

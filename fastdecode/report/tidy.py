@@ -8,6 +8,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
+from fastdecode.report.sheet import Sheet
 
 MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
 SHAPE = ("family", "layers", "parameters")  # what its train.json says about it
@@ -28,6 +29,7 @@ COLUMNS = [
     "signature",
     "commit",
 ]
+TIDY = Sheet(tuple(COLUMNS), ("value",))
 TRAINING_UNITS = {"updates": "updates", "epochs": "epochs", "seconds": "s"}
 LATENCY_UNITS = {  # a batch is one line in S1
     **dict.fromkeys(("mean", "median", "p90", "p99", "sd"), "ms/batch"),
@@ -97,19 +99,6 @@ def gather(
         seen[key] = path
     cells = [_pick(row, COLUMNS) for _, row in rows]
     return pd.DataFrame(cells, columns=COLUMNS, dtype=str).astype({"value": float})
-
-
-def read_tidy(path: Path) -> pd.DataFrame:
-    """Read the frame that `gather` returns from CSV.
-
-    Raises UserError if it is missing or has other columns.
-    """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    tidy = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if list(tidy.columns) != COLUMNS:
-        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: gather it again")
-    return tidy.astype({"value": float})
 
 
 def _training_rows(document: Row) -> Iterator[Row]:

@@ -150,8 +150,8 @@ def test_equal_curves_give_equal_files(tmp_path: Path) -> None:
     ("curves", "message"),
     [
         ({}, "no learning curves"),
-        ({"base": curve(0)}, "0/curve.csv: the learning curve has no rows"),
-        ({"base": curve().drop(columns="valid_bleu")}, "curve has no column valid_bleu"),
+        ({"base": curve(0)}, "0/curve.csv: it has no rows: train it again"),
+        ({"base": curve().drop(columns="valid_bleu")}, "curve.csv: it has no column valid_bleu"),
     ],
 )
 def test_nothing_to_draw_is_an_error(

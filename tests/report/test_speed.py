@@ -9,9 +9,9 @@ from fastdecode.report.latex import to_latex
 from fastdecode.report.speed import (
     COLUMNS,
     LATER,
+    SPEEDS,
     did_not_fit,
     precision_of,
-    read_speed,
     speed_rows,
     speed_table,
 )
@@ -335,15 +335,15 @@ def test_no_speed_is_an_error(tidy: pd.DataFrame) -> None:
 def test_the_csv_keeps_everything(tidy: pd.DataFrame, tmp_path: Path) -> None:
     rows = speed_rows(tidy, "toy", "test", "S1", {"reference": "raw/base/beam5"})
     write_csv(tmp_path / "speed.csv", rows)
-    pd.testing.assert_frame_equal(read_speed(tmp_path / "speed.csv"), rows)
+    pd.testing.assert_frame_equal(SPEEDS.read(tmp_path / "speed.csv"), rows)
     for lacking in (list(LATER), list(LATER[1:])):
         write_csv(tmp_path / "older.csv", rows.drop(columns=lacking))
-        older = read_speed(tmp_path / "older.csv")
+        older = SPEEDS.read(tmp_path / "older.csv")
         assert older.columns.equals(rows.columns) and older[lacking].isna().all(axis=None)
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     for name, message in (("other.csv", "its columns are not"), ("none.csv", "no such file")):
         with pytest.raises(UserError, match=message):
-            read_speed(tmp_path / name)
+            SPEEDS.read(tmp_path / name)
 
 
 def test_sixteen_bits_of_one_decoder_are_compared_too(tidy: pd.DataFrame) -> None:

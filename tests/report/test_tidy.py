@@ -9,7 +9,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_json, read_lines, write_csv, write_json
 from fastdecode.measure.latency import Sample, Series
 from fastdecode.measure.summary import Timings, write_latency
-from fastdecode.report.tidy import COLUMNS, MODEL, gather, read_tidy
+from fastdecode.report.tidy import COLUMNS, MODEL, TIDY, gather
 
 ORIGIN = {"dataset": "toy", "target": "raw", "system": "base", "seed": 1, "device": "cpu: X"}
 SPEED = {"tier": "reference", "scenario": "S1", "threads": 1}
@@ -210,7 +210,7 @@ def test_the_csv_keeps_every_digit(tmp_path: Path) -> None:
         "demo", [training(tmp_path / "t.json")], [], [latency(tmp_path / "latency.json")], []
     )
     write_csv(tmp_path / "tidy.csv", tidy)
-    again = read_tidy(tmp_path / "tidy.csv")
+    again = TIDY.read(tmp_path / "tidy.csv")
     assert again.equals(tidy)
     assert 0.1 + 0.2 in again["value"].tolist()
     assert next(read_lines(tmp_path / "tidy.csv")) == ",".join(COLUMNS)
@@ -248,6 +248,6 @@ def test_a_file_that_lacks_a_key_is_named(tmp_path: Path, key: str) -> None:
 def test_another_csv_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(UserError, match="columns"):
-        read_tidy(tmp_path / "x.csv")
+        TIDY.read(tmp_path / "x.csv")
     with pytest.raises(UserError, match="no such file"):
-        read_tidy(tmp_path / "y.csv")
+        TIDY.read(tmp_path / "y.csv")

@@ -9,7 +9,7 @@ import yaml
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.judge import FAILS, TOO_FEW, UNKNOWN
-from fastdecode.report.claims.printed import read_verdicts
+from fastdecode.report.claims.printed import VERDICTS
 from tests.workflow.conftest import Workplace, write
 
 TEACHER, STUDENT = "raw/transformer-big", "distilled/transformer"
@@ -101,7 +101,7 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     text = (report / "mine.table1.md").read_text()
     assert text.startswith("mine.table1: quality and speed.") and "another's" in text
     assert sorted(POINTS.read(report / "mine.figure1.csv")["x"]) == [1, 5]
-    claims = read_verdicts(report / "claims.mine.csv").set_index("claim")
+    claims = VERDICTS.read(report / "claims.mine.csv").set_index("claim")
     quick, good = claims.loc["quick"], claims.loc["good"]
     assert (quick["verdict"], quick["finding_why"]) == (UNKNOWN, TOO_FEW)  # it has two repeats
     assert good["verdict"] == FAILS and good["low"] == good["high"] == 0  # known, paired

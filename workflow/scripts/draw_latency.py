@@ -6,11 +6,11 @@ from fastdecode.errors import clear_errors
 from fastdecode.files import write_csv
 from fastdecode.report.latency_numbers import measured_so, numbers_of
 from fastdecode.report.pictures import draw
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 
 names, files, out = snakemake.wildcards, snakemake.input, snakemake.output
 with clear_errors():
-    tidy = read_tidy(Path(files.tidy))
+    tidy = TIDY.read(Path(files.tidy))
     rows = measured_so(tidy, names.dataset, names.split, names.tier, names.threads)
     denominator = snakemake.params.denominator
     table = numbers_of(names.figure, rows, Path(files.samples), denominator)

@@ -7,7 +7,7 @@ from fastdecode.errors import clear_errors
 from fastdecode.files import read_json
 from fastdecode.report.artifacts.evidence import Curve, Evidence, Part
 from fastdecode.report.artifacts.make import make
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 
 files, params = snakemake.input, snakemake.params
 with clear_errors():
@@ -22,7 +22,7 @@ with clear_errors():
     }
     evidence = Evidence(
         artifact=Artifact.model_validate(params.artifact),
-        tidy=read_tidy(Path(files.tidy)),
+        tidy=TIDY.read(Path(files.tidy)),
         parts={
             dataset: Part(
                 **part,

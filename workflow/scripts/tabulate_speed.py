@@ -8,11 +8,11 @@ from fastdecode.measure.agreement import apart
 from fastdecode.report.latex import to_latex
 from fastdecode.report.speed import did_not_fit, speed_rows, speed_table
 from fastdecode.report.tables import to_markdown
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
-    tidy = read_tidy(Path(snakemake.input.tidy))
+    tidy = TIDY.read(Path(snakemake.input.tidy))
     rows = speed_rows(
         tidy,
         names.dataset,

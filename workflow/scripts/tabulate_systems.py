@@ -7,12 +7,12 @@ from fastdecode.files import write_lines
 from fastdecode.report.latex import to_latex
 from fastdecode.report.systems import systems_table
 from fastdecode.report.tables import to_markdown
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 
 names, params = snakemake.wildcards, snakemake.params
 with clear_errors():
     table = systems_table(
-        read_tidy(Path(snakemake.input[0])),
+        TIDY.read(Path(snakemake.input[0])),
         names.dataset,
         names.split,
         params.speedup_over,

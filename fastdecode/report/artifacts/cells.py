@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastdecode.config.papers import OURS, OVER, SD, Artifact
-from fastdecode.report.artifacts.sheet import Sheet
+from fastdecode.report.sheet import Sheet
 
 LETTERS = "ᵃᵇᶜᵈ"  # marks of BLEU that is tested against a row; the others are those of all tables
 JOINT = " + "  # between stages that are one part

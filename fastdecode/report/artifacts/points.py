@@ -6,7 +6,7 @@ statistic's counts a point is, where it has several.
 
 import pandas as pd
 
-from fastdecode.report.artifacts.sheet import Sheet
+from fastdecode.report.sheet import Sheet
 
 POINTS = Sheet(
     (

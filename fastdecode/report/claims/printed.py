@@ -1,15 +1,14 @@
 """Verdicts as a CSV, a finding a line, and as a table, a claim a line."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.config.claims import Claim
-from fastdecode.errors import UserError
 from fastdecode.report.claims.evidence import Cell
 from fastdecode.report.claims.judge import HOLDS, Finding, Judgement
+from fastdecode.report.sheet import Sheet
 from fastdecode.report.tables import Table
 
 NUMBERS = ("value", "low", "high", "above", "below")
@@ -35,7 +34,7 @@ COLUMNS = [
     "commit",
     "artifact",  # that the condition is judged by, where each is by itself
 ]
-LATER = ("artifact",)  # columns that older files lack
+VERDICTS = Sheet(tuple(COLUMNS), NUMBERS, added=("artifact",))
 CAPTION = (
     "Intervals (95%) of BLEU, of what else translations are counted by and of shares of tokens are "
     "from 1,000 resamples of the lines (paired bootstrap), and of the seeds where a system has "
@@ -56,10 +55,7 @@ def verdicts(claims: Mapping[str, Claim], judgements: Sequence[Judgement]) -> pd
         head = {"claim": one.claim, "statement": claim.statement, "reading": claim.reading}
         head |= {"dataset": one.place, "tier": one.tier, "verdict": one.verdict, "why": one.why}
         lines += [{**head, **_line(finding)} for finding in one.findings] or [head]
-    frame = pd.DataFrame(lines, columns=COLUMNS)
-    words = [name for name in COLUMNS if name not in NUMBERS]
-    frame[words] = frame[words].astype(object).where(frame[words].notna(), "").map(str)
-    return frame.astype(dict.fromkeys(NUMBERS, float))
+    return VERDICTS.frame(lines)
 
 
 def _line(finding: Finding) -> dict[str, Any]:
@@ -77,19 +73,6 @@ def _line(finding: Finding) -> dict[str, Any]:
 
 def _every(cells: Sequence[Cell], key: str) -> str:
     return " ".join(dict.fromkeys(filter(None, (str(cell.origin.get(key, "")) for cell in cells))))
-
-
-def read_verdicts(path: Path) -> pd.DataFrame:
-    """Read such lines from CSV. Raises UserError if the file is missing or has other columns."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    older = [name for name in COLUMNS if name not in LATER]
-    if list(frame.columns) == older:
-        frame = frame.assign(**dict.fromkeys(LATER, ""))
-    if list(frame.columns) != COLUMNS:
-        raise UserError(f"{path}: its columns are not {', '.join(COLUMNS)}: make it again")
-    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in NUMBERS})
 
 
 def printed(name: str, frame: pd.DataFrame) -> Table:

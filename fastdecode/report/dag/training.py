@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.errors import UserError
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Curve, Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.learning_curves import read_curve
 
 MINUTE = 60.0  # seconds
 DRAWN = ("update", "seconds", "valid_bleu")
@@ -20,7 +20,7 @@ DRAWN = ("update", "seconds", "valid_bleu")
 def points(evidence: Evidence) -> pd.DataFrame:
     """Return a point for every validation: x minutes of training, y BLEU; the label is the update.
 
-    Raises UserError if a learning curve is missing or lacks a column.
+    Raises UserError if a learning curve cannot be read.
     """
     lines = [
         line
@@ -36,21 +36,11 @@ def _validations(curve: Curve, tidy: pd.DataFrame, split: str) -> Iterator[dict[
     seen &= (tidy["target"] == curve.target) & (tidy["system"] == curve.system)
     trained = tidy[seen & (tidy["metric"] == "train_seconds")].to_dict("records")
     origin = {key: trained[0][key] for key in ("device", "commit")} if trained else {}
-    for row in _read(curve.path).to_dict("records"):
+    for row in read_curve(curve.path, DRAWN).to_dict("records"):
         if not pd.isna(row["valid_bleu"]):
             point = {"dataset": curve.dataset, "series": what, "what": what, "source": "ours"}
             point |= {"x": row["seconds"] / MINUTE, "y": row["valid_bleu"], "split": split}
             yield {**point, "label": f"{row['update']:.0f}", "seeds": str(curve.seed), **origin}
-
-
-def _read(path: Path) -> pd.DataFrame:
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    frame = pd.read_csv(path)
-    missing = [column for column in DRAWN if column not in frame.columns]
-    if missing:
-        raise UserError(f"{path}: it has no column {', '.join(missing)}: make it again")
-    return frame
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:

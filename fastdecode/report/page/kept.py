@@ -18,8 +18,8 @@ from fastdecode.report.captions import captions
 from fastdecode.report.page.page import PaperOf, Report
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import words
-from fastdecode.report.speed import read_speed
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.speed import SPEEDS
+from fastdecode.report.tidy import TIDY
 
 MEASUREMENTS = ("measurements.csv", "measurements.csv.gz")
 LINKED = (".csv", ".md", ".tex", ".json")
@@ -49,7 +49,7 @@ def kept(
     found = measurements(folder)
     if found is None:
         raise UserError(f"{folder}: no {' or '.join(MEASUREMENTS)}, which a page is made of")
-    tidy = read_tidy(folder / found)
+    tidy = TIDY.read(folder / found)
     there = sorted(path.name for path in folder.iterdir() if path.is_file())
     beside = {path.name for files in drawn.values() for path in files}
     datasets = _datasets(tidy, definitions)
@@ -60,7 +60,7 @@ def kept(
         name=words(tidy["run"]),
         place=Place(folder, out, beside),
         splits=_tested(tidy, datasets),
-        speedup_over=_denominators([read_speed(folder / name) for name in speeds]),
+        speedup_over=_denominators([SPEEDS.read(folder / name) for name in speeds]),
         measurements=found,
         papers=shown,
         speeds=speeds,

@@ -12,13 +12,13 @@ from markupsafe import Markup
 from fastdecode.config.papers import Artifact
 from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.artifacts.points import Line
-from fastdecode.report.claims.printed import CAPTION, read_verdicts
+from fastdecode.report.claims.printed import CAPTION, VERDICTS
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
-from fastdecode.report.speed import read_speed
+from fastdecode.report.speed import SPEEDS
 from fastdecode.report.systems import systems_table
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 
 HERE = Path(__file__).parent
 UNKNOWN = ("", "")  # so HTML has languages that nobody knows
@@ -55,7 +55,7 @@ class Report:
 
 def page(report: Report) -> str:
     """Return the page as HTML. Raises UserError where a file is missing."""
-    tidy = read_tidy(report.place.path(report.measurements))
+    tidy = TIDY.read(report.place.path(report.measurements))
     papers = [_paper(paper, report.place) for paper in report.papers]
     drawings: dict[Line, list[tuple[str, Shown]]] = {}  # with the paper they are of
     for one in papers:
@@ -107,7 +107,7 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _charts(report: Report, tidy: pd.DataFrame) -> list[chart.Chart]:
-    frames = [read_speed(report.place.path(name)) for name in report.speeds]
+    frames = [SPEEDS.read(report.place.path(name)) for name in report.speeds]
     models = tidy[["target", "system", "family"]].drop_duplicates(["target", "system"])
     families = {
         (str(row["target"]), str(row["system"])): str(row["family"])
@@ -132,7 +132,7 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
 def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
     name = f"claims.{paper.key}"
     file = place.path(f"{name}.csv")
-    said = sections.claims(read_verdicts(file)) if file.is_file() else []
+    said = sections.claims(VERDICTS.read(file)) if file.is_file() else []
     return {
         "paper": paper,
         "artifacts": [

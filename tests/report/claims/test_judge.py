@@ -13,7 +13,7 @@ from fastdecode.files import write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
-from fastdecode.report.claims.printed import printed, read_verdicts, verdicts
+from fastdecode.report.claims.printed import VERDICTS, printed, verdicts
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
 
 
@@ -249,7 +249,7 @@ def test_a_condition_that_two_tables_tell_of_names_them(tmp_path: Path) -> None:
     ]
     older = frame.drop(columns="artifact")
     older.to_csv(tmp_path / "claims.csv", index=False)
-    assert set(read_verdicts(tmp_path / "claims.csv")["artifact"]) == {""}
+    assert set(VERDICTS.read(tmp_path / "claims.csv")["artifact"]) == {""}
 
 
 def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     rows = {name: check(Claim, row, name) for name, row in claims.items()}
     frame = verdicts(rows, judge(rows, ARTIFACTS, sizes(tmp_path), Resamples()))
     write_csv(tmp_path / "claims.csv", frame)
-    pd.testing.assert_frame_equal(read_verdicts(tmp_path / "claims.csv"), frame, check_dtype=False)
+    pd.testing.assert_frame_equal(VERDICTS.read(tmp_path / "claims.csv"), frame, check_dtype=False)
     table = printed("mine", frame)
     assert table.caption.startswith("Claims of mine: 0 of 2 verdicts")
     first, second = table.frame.to_dict("records")
@@ -282,4 +282,4 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     assert (second["verdict"], second["numbers"]) == (UNKNOWN, "see the figure")
     with pytest.raises(UserError, match="make it again"):
         (tmp_path / "other.csv").write_text("claim\n")
-        read_verdicts(tmp_path / "other.csv")
+        VERDICTS.read(tmp_path / "other.csv")

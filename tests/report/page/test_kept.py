@@ -11,7 +11,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 from fastdecode.report.page.kept import kept
 from fastdecode.report.page.page import Report, page
-from fastdecode.report.tidy import read_tidy
+from fastdecode.report.tidy import TIDY
 from tests.report.page.test_page import ARTIFACT, DRAWING, SLOW, Reader, report
 
 DEFINITIONS = Path(__file__).parents[3] / "config"
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "kept run"
     folder.mkdir()
     report(folder)
-    tidy = read_tidy(folder / "measurements.csv").assign(run="made")
+    tidy = TIDY.read(folder / "measurements.csv").assign(run="made")
     tidy.to_csv(folder / "measurements.csv.gz", index=False)
     (folder / "measurements.csv").unlink()
     (folder / "sentences.csv").rename(folder / "sentences.toy.test.csv")
@@ -110,7 +110,7 @@ def test_claims_are_those_of_whose_paper_they_are(folder: Path) -> None:
 
 
 def test_a_validation_set_is_no_test(folder: Path) -> None:
-    tidy = read_tidy(folder / "measurements.csv.gz")
+    tidy = TIDY.read(folder / "measurements.csv.gz")
     valid = tidy.assign(split="valid")
     trained = tidy.assign(split="", metric="train_updates")
     write_csv(folder / "measurements.csv", pd.concat([tidy, valid, trained]))

@@ -35,7 +35,7 @@ from fastdecode.report.page.page import PaperOf, Report, page
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
-from fastdecode.report.speed import read_speed, speed_rows
+from fastdecode.report.speed import SPEEDS, speed_rows
 from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
 
@@ -220,7 +220,7 @@ def test_every_point_can_be_reached_and_read(written: str) -> None:
 
 def test_a_point_says_its_precision_and_another_one_of_what_it_is_over(tmp_path: Path) -> None:
     report(tmp_path)
-    speeds = read_speed(tmp_path / "speed.toy.test.S1.csv")
+    speeds = SPEEDS.read(tmp_path / "speed.toy.test.S1.csv")
     speeds.loc[speeds["system"] == "small", "precision"] = "int8"
     (chart,) = charts(speeds, {})
     quick, slow = (point.text for point in chart.points)

@@ -1,0 +1,68 @@
+"""CSV files that are read again: those with fixed columns, and those that need some at least."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fastdecode.errors import UserError
+from fastdecode.files import write_csv
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The columns of one kind of CSV; those of `numbers` hold floats, NaN where nothing stands.
+
+    Columns in `added` are not in files that were written before there were any.
+    """
+
+    columns: tuple[str, ...]
+    numbers: tuple[str, ...]
+    added: tuple[str, ...] = ()
+
+    def frame(self, lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
+        """Return lines as a frame: what a line does not say is "" or NaN."""
+        frame = pd.DataFrame(lines, columns=list(self.columns))
+        words = [name for name in self.columns if name not in self.numbers]
+        frame[words] = frame[words].astype(object).where(frame[words].notna(), "").map(str)
+        return frame.astype(dict.fromkeys(self.numbers, float))
+
+    def write(self, path: Path, frame: pd.DataFrame) -> None:
+        """Write the frame, the numbers with all their digits."""
+        write_csv(path, frame)
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read such a CSV. Raises UserError if it is missing or empty, or has other columns."""
+        frame = _read(path, "make it again", dtype=str, keep_default_na=False)
+        missing = [name for name in self.added if name not in frame]
+        if list(frame.columns) != [name for name in self.columns if name not in missing]:
+            raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
+        frame = frame.reindex(columns=list(self.columns), fill_value="")
+        for name in self.numbers:
+            frame[name] = [float(cell or "nan") for cell in frame[name]]
+        return frame
+
+
+def read_rows(path: Path, needed: Collection[str], again: str, **options: Any) -> pd.DataFrame:
+    """Read a CSV that has the columns `needed`, and maybe others, as pandas does with `options`.
+
+    Raises UserError, which says `again`, if it is missing or empty, lacks a column or has no rows.
+    """
+    frame = _read(path, again, **options)
+    missing = [name for name in needed if name not in frame]
+    if missing or frame.empty:
+        what = f"no column {', '.join(missing)}" if missing else "no rows"
+        raise UserError(f"{path}: it has {what}: {again}")
+    return frame
+
+
+def _read(path: Path, again: str, **options: Any) -> pd.DataFrame:
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    try:
+        frame: pd.DataFrame = pd.read_csv(path, **options)
+    except pd.errors.EmptyDataError:
+        raise UserError(f"{path}: empty file: {again}") from None
+    return frame
