@@ -19,7 +19,7 @@ from fastdecode.report.canvas import (
     styles,
 )
 from fastdecode.report.latency_numbers import SETTINGS, WHOLE
-from fastdecode.report.speed import described, threads_of
+from fastdecode.report.speed_words import described, threads_of
 from fastdecode.report.tables import DISTURBED, only
 
 ROW = 0.34  # inches: a decoder's row

@@ -13,7 +13,8 @@ from matplotlib.typing import FillStyleType
 
 from fastdecode.errors import UserError
 from fastdecode.report.canvas import COLOURS, GRID, MARKERS, canvas, legend_below, logarithmic
-from fastdecode.report.speed import SPEED, described, threads_of
+from fastdecode.report.speed_numbers import SPEED
+from fastdecode.report.speed_words import described, threads_of
 from fastdecode.report.tables import DISTURBED, only
 
 # Systems differ by marker and colour, thirteen markers beside seven colours, the decoders of one by
@@ -47,8 +48,8 @@ def non_dominated(costs: Sequence[float], qualities: Sequence[float]) -> list[bo
 def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
     """Draw BLEU against speed in one tier, a panel for each number of threads.
 
-    `rows` are of fastdecode.report.speed.speed_rows; what lacks BLEU is left out. A staircase joins
-    the decoders that are not dominated.
+    `rows` are of fastdecode.report.speed_numbers.speed_rows; what lacks BLEU is left out. A
+    staircase joins the decoders that are not dominated.
 
     Raises UserError if nothing is left to draw.
     """

@@ -14,7 +14,7 @@ from fastdecode.report.latency_figures import draw_by_length, draw_speedups, dra
 from fastdecode.report.latency_numbers import SETTINGS
 from fastdecode.report.learning_curves import ORIGIN, draw_learning_curves
 from fastdecode.report.pareto import draw_pareto
-from fastdecode.report.speed import SPEEDS
+from fastdecode.report.speed_numbers import SPEEDS
 
 SPEED = "speed"  # one such table gives a picture of every tier
 DRAWN: dict[str, Callable[..., None]] = {

@@ -7,8 +7,10 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.errors import UserError
-from fastdecode.report import speed
 from fastdecode.report.artifacts.cells import devices_of
+from fastdecode.report.speed_numbers import COLUMNS as TIMED
+from fastdecode.report.speed_numbers import KEY, precision_of, speed_rows
+from fastdecode.report.speed_words import marks, over, ratio_marks
 from fastdecode.report.tables import (
     NOT_MEASURED,
     NOT_RUN,
@@ -47,26 +49,26 @@ def systems_table(
 
     Scores are means over seeds, with their standard deviation where there are several. Times are
     medians of one sentence at a time with the fewest threads, and speed-ups, over the denominator
-    of the tier, those of fastdecode.report.speed. `rows` are those that the table is to have, and
-    one without any measurement says so; by default it has all that were measured. `others` counts
-    the systems that the run leaves out: the caption says so. Where the denominator of a tier is not
-    even known to be None, nothing is said of it.
+    of the tier, those of fastdecode.report.speed_numbers. `rows` are those that the table is to
+    have, and one without any measurement says so; by default it has all that were measured.
+    `others` counts the systems that the run leaves out: the caption says so. Where the denominator
+    of a tier is not even known to be None, nothing is said of it.
 
     Raises UserError if nothing was measured, if scores have different signatures, if a value stands
-    twice, and where times cannot be compared: see fastdecode.report.speed.
+    twice, and where times cannot be compared: see fastdecode.report.speed_numbers.
     """
     tidy = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
     if tidy.empty:
         raise UserError(f"nothing was measured on the split {split!r} of {dataset!r}")
     measured: dict[Key, pd.DataFrame] = {
         (str(target), str(system), str(decoder)): group
-        for (target, system, decoder), group in tidy.groupby(list(speed.KEY), sort=False)
+        for (target, system, decoder), group in tidy.groupby(list(KEY), sort=False)
     }
     speeds = _speeds(tidy, dataset, split, speedup_over)
     timed = {
         (row["target"], row["system"], row["decoder"]): row for row in speeds.to_dict("records")
     }
-    own = "" if speeds.empty else speed.precision_of(speeds)
+    own = "" if speeds.empty else precision_of(speeds)
     lines = [_line(key, measured.get(key), timed.get(key), own) for key in rows or measured]
     frame = pd.DataFrame(lines, columns=COLUMNS, dtype=str).fillna("")
     caption = [
@@ -82,10 +84,10 @@ def systems_table(
 def _speeds(
     tidy: pd.DataFrame, dataset: str, split: str, speedup_over: Mapping[str, str | None]
 ) -> pd.DataFrame:
-    """Return the rows of speed.speed_rows that the table is made of; none if nothing was timed."""
+    """Return the rows of speed_rows that the table is made of; none if nothing was timed."""
     if "latency_median" not in set(tidy.loc[tidy["scenario"] == "S1", "metric"]):
-        return pd.DataFrame(columns=speed.COLUMNS)
-    rows = speed.speed_rows(tidy, dataset, split, "S1", speedup_over)
+        return pd.DataFrame(columns=TIMED)
+    rows = speed_rows(tidy, dataset, split, "S1", speedup_over)
     fewest = min(rows["threads"], key=int)
     chosen: pd.DataFrame = rows[rows["threads"] == fewest]
     return chosen
@@ -111,8 +113,8 @@ def _line(
     return {
         **line,
         "tier": timed["tier"] + (f", {timed['precision']}" if coarse else ""),
-        "ms per sentence": f"{timed['latency_median']:.2f}{speed.marks(timed)}",
-        "speed-up": NOT_MEASURED if pd.isna(ratio) else f"×{ratio:.2f}{speed.ratio_marks(timed)}",
+        "ms per sentence": f"{timed['latency_median']:.2f}{marks(timed)}",
+        "speed-up": NOT_MEASURED if pd.isna(ratio) else f"×{ratio:.2f}{ratio_marks(timed)}",
     }
 
 
@@ -130,7 +132,7 @@ def _timing(
     known = [tier for tier in speeds["tier"].unique() if tier in speedup_over]
     return [
         f"Median times: scenario S1, {device}, threads {threads}, {precision}{seed}.",
-        *(speed.over(tier, speeds[speeds["tier"] == tier]) for tier in known),
+        *(over(tier, speeds[speeds["tier"] == tier]) for tier in known),
     ]
 
 

@@ -19,7 +19,7 @@ from fastdecode.report.pareto import (
     draw_pareto,
     non_dominated,
 )
-from fastdecode.report.speed import speed_rows
+from fastdecode.report.speed_numbers import speed_rows
 from tests.report.conftest import DEVICE, assert_legible
 
 DECODED = ("beam5", "greedy")

@@ -20,7 +20,7 @@ from fastdecode.report.latency_numbers import (
 from fastdecode.report.learning_curves import draw_learning_curves
 from fastdecode.report.pareto import draw_pareto
 from fastdecode.report.pictures import draw, redraw
-from fastdecode.report.speed import speed_rows
+from fastdecode.report.speed_numbers import speed_rows
 
 PLACE = "toy.test.reference.threads1"
 BASE = "raw/base/beam5"

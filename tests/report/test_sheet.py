@@ -12,7 +12,7 @@ from fastdecode.report.claims.printed import VERDICTS
 from fastdecode.report.latency_numbers import read_samples
 from fastdecode.report.learning_curves import read_curve
 from fastdecode.report.sheet import Sheet
-from fastdecode.report.speed import SPEEDS
+from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.tidy import TIDY
 
 SHEET = Sheet(("name", "value"), ("value",))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fastdecode.errors import clear_errors
 from fastdecode.report.pareto import draw_pareto
-from fastdecode.report.speed import SPEEDS
+from fastdecode.report.speed_numbers import SPEEDS
 
 out = snakemake.output
 with clear_errors():

@@ -1,4 +1,4 @@
-"""Write the table of speed, in numbers and in print: see fastdecode.report.speed."""
+"""Write the table of speed, in numbers and in print: see fastdecode.report.speed_numbers."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ from fastdecode.errors import clear_errors
 from fastdecode.files import read_json, write_csv, write_lines
 from fastdecode.measure.agreement import apart
 from fastdecode.report.latex import to_latex
-from fastdecode.report.speed import did_not_fit, speed_rows, speed_table
+from fastdecode.report.speed_numbers import did_not_fit, speed_rows
+from fastdecode.report.speed_table import speed_table
 from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import TIDY
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from fastdecode.report.canvas import STEPS
 from fastdecode.report.pareto import AXES, non_dominated
-from fastdecode.report.speed import SPEED, threads_of
+from fastdecode.report.speed_numbers import SPEED
+from fastdecode.report.speed_words import threads_of
 
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 16, 52  # margins, where the axes are
@@ -49,7 +50,7 @@ class Chart:
 
 
 def charts(speeds: pd.DataFrame, families: Mapping[tuple[str, str], str]) -> list[Chart]:
-    """Return a chart for every setting of rows of fastdecode.report.speed that have BLEU.
+    """Return a chart for every setting of rows of fastdecode.report.speed_numbers that have BLEU.
 
     `families` say of (target, system) what it is.
     """

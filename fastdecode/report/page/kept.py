@@ -18,7 +18,7 @@ from fastdecode.report.captions import captions
 from fastdecode.report.page.page import PaperOf, Report
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import words
-from fastdecode.report.speed import SPEEDS
+from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.tidy import TIDY
 
 MEASUREMENTS = ("measurements.csv", "measurements.csv.gz")

@@ -16,7 +16,7 @@ from fastdecode.report.claims.printed import CAPTION, VERDICTS
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
-from fastdecode.report.speed import SPEEDS
+from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.systems import systems_table
 from fastdecode.report.tidy import TIDY
 
@@ -45,7 +45,7 @@ class Report:
     speedup_over: Mapping[str, str | None]  # the denominator of each tier
     measurements: str = "measurements.csv"
     papers: Sequence[PaperOf] = ()
-    speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed
+    speeds: Sequence[str] = ()  # names of CSV files of fastdecode.report.speed_numbers
     sentences: Sequence[str] = ()  # names of CSV files of fastdecode.report.page.sentences
     languages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Dataset → of its source and of its target, as HTML names them."""

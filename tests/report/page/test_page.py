@@ -35,7 +35,7 @@ from fastdecode.report.page.page import PaperOf, Report, page
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
-from fastdecode.report.speed import SPEEDS, speed_rows
+from fastdecode.report.speed_numbers import SPEEDS, speed_rows
 from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
 

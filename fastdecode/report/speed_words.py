@@ -1,0 +1,51 @@
+"""What tables and figures say of rows of fastdecode.report.speed_numbers: marks, heads, bases."""
+
+import pandas as pd
+
+from fastdecode.config.rows import UNTRAINED
+from fastdecode.report.speed_numbers import Row
+from fastdecode.report.tables import DISTURBED, RANDOM, of_both, only
+
+
+def marks(row: Row) -> str:
+    """Return what the time of a row of speed_rows is marked with."""
+    return _marks(row["latency_disturbed"], row["target"])
+
+
+def ratio_marks(row: Row) -> str:
+    """Return what the speed-up of a row of speed_rows is marked with, which is of two times."""
+    return of_both(marks(row), _marks(row["over_disturbed"], row["over"].partition("/")[0]))
+
+
+def _marks(disturbed: float, target: str) -> str:
+    return (DISTURBED if disturbed > 0 else "") + (RANDOM if target == UNTRAINED else "")
+
+
+def described(rows: pd.DataFrame) -> str:
+    """Return two lines for the head of a figure: what was measured, and on which device.
+
+    `rows` are of speed_rows, or have such columns. † says that times of some of them were
+    disturbed.
+
+    Raises UserError if that differs between the rows.
+    """
+    names = ("dataset", "split", "seeds", "tier", "scenario", "device")
+    dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
+    precision = " and ".join(rows["precision"].unique())
+    what = f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}"
+    busy = f", {DISTURBED} on a busy machine" if (rows["latency_disturbed"] > 0).any() else ""
+    return f"{what}\n{device}{busy}"
+
+
+def threads_of(number: str) -> str:
+    """Return a number of threads as a figure says it."""
+    return f"{number} thread" + ("" if number == "1" else "s")
+
+
+def over(tier: str, rows: pd.DataFrame) -> str:
+    """Say what the speed-ups of a tier are over."""
+    name = next((over for over in rows["over"] if over), "")
+    if not name:
+        return f"In the {tier} tier nothing was timed that speed-ups could be over."
+    target, system, decoder = name.split("/")
+    return f"Speed-ups in the {tier} tier are over {system} ({target}) with {decoder}."
