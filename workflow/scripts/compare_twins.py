@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_json, write_lines
+from fastdecode.files import write_json
 from fastdecode.measure.agreement import agreement
 from fastdecode.provenance import provenance
 from fastdecode.report.agreement import agreement_table
-from fastdecode.report.tables import to_markdown
+from fastdecode.report.written import write_table
 
 files, names = snakemake.input, snakemake.wildcards
 with clear_errors():
@@ -25,5 +25,4 @@ with clear_errors():
     )
     write_json(Path(snakemake.output.json), {"provenance": origin, "rows": rows})
     table = agreement_table(rows, names.dataset, names.split)
-    text = to_markdown(table.frame, table.caption)
-    write_lines(Path(snakemake.output.md), text.splitlines())
+    write_table(table, Path(snakemake.output.md))

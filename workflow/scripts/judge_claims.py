@@ -7,13 +7,13 @@ import pandas as pd
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_json, write_csv, write_lines
+from fastdecode.files import read_json, write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import printed, verdicts
 from fastdecode.report.claims.statistics import statistic_scores
-from fastdecode.report.tables import to_markdown
+from fastdecode.report.written import write_table
 
 params, out = snakemake.params, snakemake.output
 with clear_errors():
@@ -29,5 +29,4 @@ with clear_errors():
     )
     frame = verdicts(claims, judge(claims, artifacts, cells, resamples))
     write_csv(Path(out.csv), frame)
-    table = printed(snakemake.wildcards.paper, frame)
-    write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
+    write_table(printed(snakemake.wildcards.paper, frame), Path(out.md))

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_csv, write_lines
+from fastdecode.files import write_csv
 from fastdecode.report.data import DatasetFiles, data_table
-from fastdecode.report.latex import to_latex
-from fastdecode.report.tables import Table, to_markdown
+from fastdecode.report.tables import Table
+from fastdecode.report.written import write_table
 
 CAPTION = "The data: lines, words and BPE pieces of every split, and why training lines went."
 out = snakemake.output
@@ -22,5 +22,4 @@ with clear_errors():
     )
     write_csv(Path(out.csv), table)
     text = table.astype("string").fillna("")
-    write_lines(Path(out.md), to_markdown(text, CAPTION).splitlines())
-    write_lines(Path(out.tex), to_latex(Table(text, [CAPTION]), "tab:data").splitlines())
+    write_table(Table(text, [CAPTION]), Path(out.md), Path(out.tex), "tab:data")

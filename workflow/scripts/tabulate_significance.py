@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_csv, write_lines
-from fastdecode.report.latex import to_latex
+from fastdecode.files import write_csv
 from fastdecode.report.significance import read_comparisons, significance_table
-from fastdecode.report.tables import to_markdown
+from fastdecode.report.written import write_table
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
@@ -14,5 +13,4 @@ with clear_errors():
     write_csv(Path(out.csv), comparisons)
     table = significance_table(comparisons)
     label = f"tab:significance-{names.dataset}-{names.split}"
-    write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
-    write_lines(Path(out.tex), to_latex(table, label).splitlines())
+    write_table(table, Path(out.md), Path(out.tex), label)

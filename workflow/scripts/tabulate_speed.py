@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_json, write_csv, write_lines
+from fastdecode.files import read_json, write_csv
 from fastdecode.measure.agreement import apart
-from fastdecode.report.latex import to_latex
 from fastdecode.report.speed_numbers import did_not_fit, speed_rows
 from fastdecode.report.speed_table import speed_table
-from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import TIDY
+from fastdecode.report.written import write_table
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
@@ -28,5 +27,4 @@ with clear_errors():
     table = speed_table(rows, left_out, apart(agreements))
     label = f"tab:speed-{names.dataset}-{names.split}-{names.scenario}"
     write_csv(Path(out.csv), rows)
-    write_lines(Path(out.md), to_markdown(table.frame, table.caption).splitlines())
-    write_lines(Path(out.tex), to_latex(table, label).splitlines())
+    write_table(table, Path(out.md), Path(out.tex), label)

@@ -1,15 +1,13 @@
-"""Write the table of systems: see fastdecode.report.tables."""
+"""Write the table of systems: see fastdecode.report.systems."""
 
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import write_lines
-from fastdecode.report.latex import to_latex
 from fastdecode.report.systems import systems_table
-from fastdecode.report.tables import to_markdown
 from fastdecode.report.tidy import TIDY
+from fastdecode.report.written import write_table
 
-names, params = snakemake.wildcards, snakemake.params
+names, params, out = snakemake.wildcards, snakemake.params, snakemake.output
 with clear_errors():
     table = systems_table(
         TIDY.read(Path(snakemake.input[0])),
@@ -20,8 +18,4 @@ with clear_errors():
         others=params.others,
     )
     label = f"tab:systems-{names.dataset}-{names.split}"
-    for path, text in (
-        (snakemake.output.md, to_markdown(table.frame, table.caption)),
-        (snakemake.output.tex, to_latex(table, label)),
-    ):
-        write_lines(Path(path), text.splitlines())
+    write_table(table, Path(out.md), Path(out.tex), label)

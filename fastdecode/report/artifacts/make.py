@@ -18,8 +18,8 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import canvas
-from fastdecode.report.latex import to_latex
-from fastdecode.report.tables import Table, to_markdown
+from fastdecode.report.tables import Table
+from fastdecode.report.written import write_table
 
 # These are made of the configuration alone, so that no commit has measured them.
 SETTINGS = ("artifacts.settings", PARAMETERS)
@@ -64,10 +64,7 @@ def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
 
 def print_table(name: str, artifact: Artifact, csv: Path, md: Path, tex: Path) -> None:
     """Print the table of such a CSV, as Markdown and as LaTeX."""
-    table = tabulate(name, artifact, csv)
-    label = f"tab:{name.replace('.', '-')}"
-    write_lines(md, to_markdown(table.frame, table.caption).splitlines())
-    write_lines(tex, to_latex(table, label).splitlines())
+    write_table(tabulate(name, artifact, csv), md, tex, f"tab:{name.replace('.', '-')}")
 
 
 def print_page(name: str, artifact: Artifact, csv: Path, html: Path) -> None:
