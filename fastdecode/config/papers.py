@@ -17,7 +17,7 @@ PARAMETERS = "artifacts.parameters"
 NO_METRICS = ("artifacts.settings", PARAMETERS, "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 SD = "_sd"  # behind a published column: the deviation over seeds of its number
-OURS = "ours"  # the cell of a published row that says what of a run stands beside it
+BESIDE = "ours"  # the cell of a published row that says what of a run stands beside it
 Patterns = str | list[str]
 Cell = str | int | float | bool | list[str] | dict[str, Patterns] | None
 AT = "@"  # in the name of an entry, and of what a column measures: which of a row's several
@@ -108,7 +108,7 @@ class Artifact(Row):
 
     @model_validator(mode="after")
     def _cells(self) -> "Artifact":
-        known = {*self.labels, *self.published, OURS, OVER}
+        known = {*self.labels, *self.published, BESIDE, OVER}
         known |= {f"{column}{SD}" for column in self.published}
         for name, row in self.rows.items():
             if unknown := set(row) - known:
@@ -151,7 +151,7 @@ class Artifact(Row):
 
         The entry has the name of the row, or <row>@<name> for each of several.
         """
-        ours = self.systems[row] if row in self.systems else self.rows[row].get(OURS)
+        ours = self.systems[row] if row in self.systems else self.rows[row].get(BESIDE)
         several = ours if isinstance(ours, dict) else {"": ours} if ours else {}
         return {
             entry_of(row, name): [found] if isinstance(found, str) else list(map(str, found))  # type: ignore[arg-type]

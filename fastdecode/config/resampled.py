@@ -14,7 +14,7 @@ RESAMPLED = (
     *("bleu", "bleu_by_length", "passes", "tokens_per_pass", "repetition_rate", "end_precision"),
 )
 # statistics that are counted line by line: fastdecode.report.claims.statistics
-COUNTED = ("accuracy", "ranks", "recall", "samples")
+LINE_STATISTICS = ("accuracy", "ranks", "recall", "samples")
 Where = tuple[str, str, str]  # dataset, split, one of these
 
 

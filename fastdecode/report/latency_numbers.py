@@ -11,13 +11,12 @@ import pandas as pd
 from fastdecode.errors import UserError
 from fastdecode.report.sheet import read_rows
 from fastdecode.report.tables import seeds_of
-from fastdecode.report.tidy import MEMORY
+from fastdecode.report.tidy import MEMORY, STAGE
 
 SAMPLES = frozenset(
     {"decoder", "repeat", "line", "milliseconds", "tokens"}
 )  # columns that are needed
 BUCKETS = 10  # at most
-STAGE = "latency_stage_"
 WHOLE = "whole"  # mean time as it was clocked around all stages
 SETTINGS = (  # how a decoder was timed, beside its numbers in every table
     "dataset",

@@ -12,6 +12,7 @@ from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.conditions import still
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
 from fastdecode.report.claims.printed import VERDICTS
@@ -100,7 +101,7 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
     if not csv.exists():
         return NOTHING
     frame = (CELLS if artifact.kind == "table" else POINTS).read(csv)
-    found, whole = counted(artifact, frame[frame["source"] == "ours"])
+    found, whole = counted(artifact, frame[frame["source"] == OURS])
     if not found:
         return NOTHING
     looks = csv.with_suffix(".md" if artifact.kind == "table" else ".svg")

@@ -41,6 +41,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
     "floor_fraction": "of the mean",
     "serial_layers": "layers/batch",
 }
+STAGE = "latency_stage_"  # what names of metrics of stages begin with
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
 LATER = ("serial_layers",)  # what older latency files lack
@@ -133,7 +134,7 @@ def _latency_rows(document: Row) -> Iterator[Row]:
                 continue
             yield _speed(every, f"latency_{metric}", timed[metric], unit)
         for stage, value in timed["stages"].items():
-            yield _speed(every, f"latency_stage_{stage}", value, STAGE_UNIT)
+            yield _speed(every, f"{STAGE}{stage}", value, STAGE_UNIT)
         if every["scenario"] == "Smax":
             for counted, unit in THROUGHPUT_UNITS.items():
                 yield _speed(every, f"throughput_{counted}", timed[f"{counted}_per_second"], unit)

@@ -4,7 +4,7 @@ from functools import cache
 
 from fastdecode.config.artifacts import statistics
 from fastdecode.config.resampled import (
-    COUNTED,
+    LINE_STATISTICS,
     RESAMPLED,
     claims_of,
     decided_by,
@@ -54,7 +54,7 @@ def statistics_of(paper):
         model_file(model, f"{split}.{name}.statistic.json")
         for artifact in artifacts
         for model, split, name in statistics(CONFIG, artifact)
-        if name in COUNTED
+        if name in LINE_STATISTICS
     ]
 
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.aggressive.tokens import Marked
-from fastdecode.report.artifacts.cells import CELLS, LABEL, PUBLISHED, published_cells
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import Table
 
 ITERATIONS, SOURCE, RESULT = "iterations", "source", "result"
@@ -61,7 +62,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
                 example = int(str(row["example"])) - 1
                 if example < len(document["lines"]):
                     line = document["lines"][example]
-                    for cell in _case(line, line["traces"][row["ours"]]):
+                    for cell in _case(line, line["traces"][row[BESIDE]]):
                         found.append({"row": name, **same, **cell})
     return CELLS.frame(found)
 
@@ -139,7 +140,7 @@ def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:
 
 
 def _cases(cells: pd.DataFrame, row: str) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
-    ours = cells[(cells["source"] == "ours") & (cells["row"] == row)]
+    ours = cells[(cells["source"] == OURS) & (cells["row"] == row)]
     for dataset, case in ours.groupby("dataset", sort=False):
         yield str(dataset), case.to_dict("records")
 
@@ -173,7 +174,7 @@ def _span(text: str, state: str) -> str:
 def _caption(name: str, artifact: Artifact, cells: pd.DataFrame) -> Iterator[str]:
     yield f"{name}: {artifact.title}."
     yield f"Published: {artifact.setting}."
-    ours = cells[cells["source"] == "ours"].drop_duplicates(["dataset", "what"])
+    ours = cells[cells["source"] == OURS].drop_duplicates(["dataset", "what"])
     if ours.empty:
         yield "Nothing of it was run here."
     for cell in ours.to_dict("records"):

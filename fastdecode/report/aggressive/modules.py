@@ -11,9 +11,10 @@ from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, JOINT, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.rows import SPEED, disturbance, of_entry
+from fastdecode.report.artifacts.sources import OURS
+from fastdecode.report.tidy import STAGE
 
 printed = beside
-STAGE = "latency_stage_"
 STAGES = "stages"  # the label that says which stages of ours a row has
 ALL, OTHERS = "all", "all others"
 
@@ -31,7 +32,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
         for row in artifact.rows:
             for tier, entry in part.entries.get(row, {}).items():
                 if tier in artifact.tiers:
-                    same = {"row": row, "source": "ours", "dataset": dataset, "split": part.timed}
+                    same = {"row": row, "source": OURS, "dataset": dataset, "split": part.timed}
                     rows = of_entry(here, part.timed, entry)
                     found += [{**same, "what": entry, **cell} for cell in _row(artifact, row, rows)]
     return CELLS.frame(found)

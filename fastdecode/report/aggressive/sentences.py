@@ -13,10 +13,10 @@ from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import clocked
+from fastdecode.report.artifacts.sources import OURS, PUBLISHED
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
 from fastdecode.report.latency_numbers import speedups
 
-PUBLISHED = "published"
 WIDTHS = (0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0)  # of a bin
 BINS = 24  # at most
 
@@ -51,7 +51,7 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
             same = {
                 "dataset": dataset,
                 "panel": tier,
-                "source": "ours",
+                "source": OURS,
                 "series": evidence.artifact.rows[row]["series"],
                 "what": entry,
                 "split": part.timed,
@@ -63,7 +63,7 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a histogram for each tier and dataset, its median marked, the published range shaded."""
-    ours = points[points["source"] == "ours"]
+    ours = points[points["source"] == OURS]
     published = points[points["source"] == PUBLISHED]
     datasets, tiers = list(ours["dataset"].unique()), list(ours["panel"].unique())
     with canvas(0.9 + 1.9 * len(tiers), *pictures) as figure:

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.documents import documents, origin
@@ -53,7 +53,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     lines = []
     for dataset in evidence.parts:
         for document in documents(evidence, dataset, "traces")[:1]:
-            line, number, iteration = best_iteration(document, str(row["ours"]))
+            line, number, iteration = best_iteration(document, str(row[BESIDE]))
             same = origin(document, line["line"])
             for place, token in enumerate(line["source"], 1):
                 point = {"panel": SOURCE, "series": SOURCE, "x": place, "n": number}

@@ -8,7 +8,8 @@ import pandas as pd
 
 from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, Artifact
-from fastdecode.report.artifacts.cells import LABEL, LETTERS, PUBLISHED
+from fastdecode.report.artifacts.cells import LETTERS
+from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import NOT_RUN, Table, notes, seeds_of, signed
 
 RUN_HERE = "run here"
@@ -21,7 +22,7 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
 
     Rows without anything of ours to stand beside them are reprinted alone: systems of other papers.
     """
-    ours = cells[cells["source"] == "ours"]
+    ours = cells[cells["source"] == OURS]
     rows = list(artifact.rows)
     table = published_columns(artifact, cells)
     run = ours.drop_duplicates(["row", "what"]).groupby("row", sort=False)["what"]

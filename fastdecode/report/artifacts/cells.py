@@ -7,13 +7,13 @@ and columns are named as in `config/papers`, so that a claim can point at a cell
 from collections.abc import Iterable
 from typing import Any
 
-from fastdecode.config.papers import OURS, OVER, SD, Artifact
+from fastdecode.config.papers import BESIDE, OVER, SD, Artifact
+from fastdecode.report.artifacts.sources import LABEL, PUBLISHED
 from fastdecode.report.sheet import Sheet
 
 LETTERS = "ᵃᵇᶜᵈ"  # marks of BLEU that is tested against a row; the others are those of all tables
 JOINT = " + "  # between stages that are one part
 TO = "–"  # between the ends of a range of lengths
-LABEL, PUBLISHED = "label", "published"
 NUMBERS = ("value", "sd", "n")  # n: seeds that the mean is of
 ORIGIN = ("dataset", "split", "what", "seeds", "tier", "scenario", "threads", "precision", "batch")
 NOTES = ("device", "signature", "over", "marks", "commit")
@@ -41,7 +41,7 @@ def published_cells(artifact: Artifact) -> list[dict[str, Any]]:
     cells = []
     for name, row in artifact.rows.items():
         for column, value in row.items():
-            if column in (OURS, OVER) or column.endswith(SD) or value is None:
+            if column in (BESIDE, OVER) or column.endswith(SD) or value is None:
                 continue
             source = PUBLISHED if column in artifact.published else LABEL
             number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -9,9 +9,10 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.lines import PUBLISHED, draw_lines
+from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import measured
+from fastdecode.report.artifacts.sources import OURS, PUBLISHED
 from fastdecode.report.tables import DISTURBED, of_both
 
 
@@ -48,7 +49,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
 def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     y = found["y"]
     x = found["x"]["value"] if "x" in found else row["x"]
-    point = {"source": "ours", "x": x, "y": y["value"], "label": row.get("point")}
+    point = {"source": OURS, "x": x, "y": y["value"], "label": row.get("point")}
     # of a speed and a score, device and decoder are the speed's, since tiers write the same
     every = {**found.get("x", {}), **y}
     every |= {key: found.get("x", y)[key] for key in ("what", "device")}

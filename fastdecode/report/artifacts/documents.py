@@ -5,6 +5,7 @@ from typing import Any
 
 from fastdecode.report.artifacts.cells import commits_of, devices_of
 from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.sources import OURS
 
 Document = Mapping[str, Any]
 
@@ -44,4 +45,4 @@ def origin(document: Document, line: int | None = None) -> dict[str, str]:
     what = f"{where['target']}/{where['system']}"
     if line is not None:
         same["line"] = str(line + 1)
-    return {**same, "source": "ours", "seeds": str(where["seed"]), "what": what}
+    return {**same, "source": OURS, "seeds": str(where["seed"]), "what": what}

@@ -8,11 +8,11 @@ from typing import Literal
 import pandas as pd
 from matplotlib.axes import Axes
 
+from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
 
 HEIGHT = 3.0  # inches
 MOST_TICKS = 12
-PUBLISHED = "published"
 
 
 def draw_lines(

@@ -17,6 +17,7 @@ from fastdecode.files import write_lines
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.canvas import canvas
 from fastdecode.report.tables import Table
 from fastdecode.report.written import write_table
@@ -49,7 +50,7 @@ def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
     """
     if artifact.function in SETTINGS:
         return
-    ours = frame[frame["source"] == "ours"]
+    ours = frame[frame["source"] == OURS]
     run = ours[ours["tier"] != ""] if artifact.function == DATA else ours
     needed = {"commit": ours, "dataset": ours, "what": run, "device": run}
     for column, cells in needed.items():

@@ -10,6 +10,7 @@ from fastdecode.report.artifacts.beside import column_of, published_columns, pub
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.settings import text_of
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import Table
 
 
@@ -37,7 +38,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
                 keys = named.get(entry_of(row, column)) or named.get(row, [])
                 values = [_setting(settings, key) for key in keys]
                 if there := [value for value in values if value is not None]:
-                    cell: dict[str, Any] = {"row": row, "column": column, "source": "ours"}
+                    cell: dict[str, Any] = {"row": row, "column": column, "source": OURS}
                     ours = {"text": ", ".join(map(text_of, there)), "what": entry}
                     found.append({**cell, "dataset": dataset, **ours})
     return CELLS.frame(found)
@@ -53,7 +54,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: labels, published columns, and ours by dataset."""
     rows = list(artifact.rows)
     table = published_columns(artifact, cells)
-    ours = cells[cells["source"] == "ours"]
+    ours = cells[cells["source"] == OURS]
     for (dataset, of, what), group in ours.groupby(["dataset", "column", "what"], sort=False):
         table[" ".join([str(dataset), str(what)])] = column_of(
             group, rows, str(of), published_number

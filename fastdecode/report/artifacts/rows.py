@@ -19,6 +19,7 @@ from fastdecode.report.artifacts.cells import (
     published_cells,
 )
 from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import DISTURBED, RANDOM, of_both, only
 
 printed = beside
@@ -41,7 +42,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
         for row in artifact.rows:
             for column, name in artifact.measured.items():
                 found += [
-                    {"row": row, "column": column, "source": "ours", "dataset": dataset, **cell}
+                    {"row": row, "column": column, "source": OURS, "dataset": dataset, **cell}
                     for cell in measured(here, part, row, name, artifact)
                 ]
     return CELLS.frame(found)

@@ -11,8 +11,8 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts import curves
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.lines import PUBLISHED
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
 
 Mark = tuple[str, str]  # marker, colour

@@ -6,8 +6,9 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import published_number
-from fastdecode.report.artifacts.cells import CELLS, PUBLISHED, published_cells
+from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.sources import OURS, PUBLISHED
 from fastdecode.report.tables import Table
 
 
@@ -21,7 +22,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     found = published_cells(evidence.artifact)
     for dataset, part in evidence.parts.items():
         for entry, settings in part.settings.items():
-            row: dict[str, Any] = {"row": f"{dataset}/{entry}", "source": "ours"}
+            row: dict[str, Any] = {"row": f"{dataset}/{entry}", "source": OURS}
             row |= {"dataset": dataset, "what": entry}
             found += [
                 {**row, "column": column, "text": text_of(settings[key])}
@@ -39,7 +40,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
             cell["column"]: published_number(cell) if cell["source"] == PUBLISHED else cell["text"]
             for cell in group.to_dict("records")
         }
-        ours = (group["source"] == "ours").all()
+        ours = (group["source"] == OURS).all()
         whose = f"ours: {row}" if ours else "published"
         lines.append({"whose": whose, **{columns[key]: texts.get(key, "") for key in columns}})
     frame = pd.DataFrame(lines, columns=["whose", *columns.values()], dtype=str)

@@ -10,6 +10,7 @@ from fastdecode.report.artifacts.beside import column_of, published_columns
 from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry, over_seeds
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import Table, signed
 
 ORDERS = ("1", "4")
@@ -32,7 +33,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
         lines = LONG if dataset in evidence.artifact.datasets else ""
         for row, values in evidence.artifact.rows.items():
             for cell in _precisions(here, part, f"{values['end']}{lines}"):
-                found.append({"row": row, "source": "ours", "dataset": dataset, **cell})
+                found.append({"row": row, "source": OURS, "dataset": dataset, **cell})
     return CELLS.frame(found)
 
 
@@ -70,7 +71,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each dataset."""
     rows = list(artifact.rows)
     table = published_columns(artifact, cells, _percent)
-    ours = cells[cells["source"] == "ours"]
+    ours = cells[cells["source"] == OURS]
     for dataset, group in ours.groupby("dataset", sort=False):
         for column, heading in artifact.published.items():
             table[f"{dataset} {heading}"] = column_of(group, rows, column, _percent)

@@ -16,6 +16,7 @@ from fastdecode.report.artifacts.beside import column_of, published_columns
 from fastdecode.report.artifacts.cells import CELLS, commits_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry, speed
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import Table, notes, of_both
 
 SINGLE, DOUBLE, RATIO, SIZE = "single_l2r", "double_bidir", "ratio", "vocabulary"
@@ -37,7 +38,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
         here = evidence.tidy[evidence.tidy["dataset"] == dataset]
         row = _row(artifact, part)
         if row is not None:
-            same = {"row": row, "source": "ours", "dataset": dataset}
+            same = {"row": row, "source": OURS, "dataset": dataset}
             for cell in (*_subwords(part), *_speeds(here, part, artifact)):
                 found.append({**same, **cell})
     return CELLS.frame(found)
@@ -93,7 +94,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each corpus."""
     rows = list(artifact.rows)
     table = published_columns(artifact, cells)
-    ours = cells[cells["source"] == "ours"]
+    ours = cells[cells["source"] == OURS]
     corpora = ours[ours["column"] == "corpus"].set_index("dataset")["text"]
     for corpus in corpora.unique():
         here = ours[ours["dataset"].isin(corpora[corpora == corpus].index)]

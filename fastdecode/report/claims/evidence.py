@@ -14,6 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.measure.resampling import Numbers
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.clocked import Clocked
 
 CORPUS = "corpus"  # column of a table whose rows are datasets of one corpus: they are judged as one
@@ -85,7 +86,7 @@ def read_cells(artifact: Artifact, csv: Path) -> list[Cell]:
     """Return the numbers of ours in an artifact's CSV. Raises UserError if it cannot be read."""
     table = artifact.kind == "table"
     frame = (CELLS if table else POINTS).read(csv)
-    ours = frame[frame["source"] == "ours"]
+    ours = frame[frame["source"] == OURS]
     found = (_table_cells if table else _figure_cells)(artifact, ours.to_dict("records"))
     return [cell for cell in found if not np.isnan(cell.value)]
 

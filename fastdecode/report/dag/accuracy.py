@@ -10,6 +10,7 @@ from fastdecode.report.artifacts.beside import RUN_HERE, published_columns
 from fastdecode.report.artifacts.cells import CELLS, devices_of, published_cells
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import NOT_RUN, Table, seeds_of
 
 TRAIN, VALID = "train", "valid"
@@ -24,7 +25,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
                 named = TRAIN if split == TRAIN else part.valid
                 documents = _documents(evidence, dataset, part, row, named)
                 if documents:
-                    cell = {"row": row, "column": split, "source": "ours", "dataset": dataset}
+                    cell = {"row": row, "column": split, "source": OURS, "dataset": dataset}
                     found.append({**cell, **_mean(documents)})
     return CELLS.frame(found)
 
@@ -56,7 +57,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: published columns, what was run, ours by dataset."""
     rows = list(artifact.rows)
     table = published_columns(artifact, cells)
-    ours = cells[cells["source"] == "ours"]
+    ours = cells[cells["source"] == OURS]
     what = dict(zip(ours["row"], ours["what"], strict=True))
     table[RUN_HERE] = [what.get(row, NOT_RUN) for row in rows]
     for (dataset, split), group in ours.groupby(["dataset", "split"], sort=False):

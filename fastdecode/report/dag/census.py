@@ -12,8 +12,8 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.lines import PUBLISHED
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS, PUBLISHED
 from fastdecode.report.canvas import COLOURS, GRID, canvas, legend_below
 
 CELLS, GROUPS, DEGREES = "vertices", "groups", "out-degree"
@@ -43,7 +43,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
         if not found:
             continue
         origin = of_seeds([document["provenance"] for document in found])
-        same = {"dataset": dataset, "source": "ours", "n": len(found), **origin}
+        same = {"dataset": dataset, "source": OURS, "n": len(found), **origin}
         total = sum(document["vertices"] for document in found)
         bins = len(found[0]["counts"])
         middles = [(place + 0.5) / bins for place in range(bins)]

@@ -12,6 +12,7 @@ from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.canvas import GRID, canvas, legend_below, styles
 
 
@@ -33,7 +34,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
             {
                 "dataset": dataset,
                 "series": what,
-                "source": "ours",
+                "source": OURS,
                 **of_seeds(origins),
                 "x": fmean(point["pairwise"]["value"] for point in measured),
                 "y": fmean(point["multi_reference"]["value"] for point in measured),

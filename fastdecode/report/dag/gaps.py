@@ -11,6 +11,7 @@ from fastdecode.report.artifacts import rows
 from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of
 from fastdecode.report.artifacts.evidence import Evidence
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import Table, seeds_of, signed
 
 GAPS = {"gap_raw": "raw", "gap_kd": "kd"}  # → the BLEU that it is of
@@ -23,7 +24,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     below zero for a row that is better.
     """
     found = rows.cells(evidence)
-    ours = found[(found["source"] == "ours") & found["column"].isin(GAPS.values())]
+    ours = found[(found["source"] == OURS) & found["column"].isin(GAPS.values())]
     return pd.concat([found, CELLS.frame(list(_gaps(ours, str(evidence.artifact.over))))])
 
 
@@ -53,7 +54,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
                 yield {
                     "row": row,
                     "column": gap,
-                    "source": "ours",
+                    "source": OURS,
                     "dataset": " ".join(missing),
                     **origins[row, column],
                     "value": fmean(missing.values()),
@@ -65,7 +66,7 @@ def _gaps(ours: pd.DataFrame, over: str) -> Iterator[dict[str, Any]]:
 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the gaps of ours last."""
-    is_gap = cells["column"].isin(GAPS) & (cells["source"] == "ours")
+    is_gap = cells["column"].isin(GAPS) & (cells["source"] == OURS)
     table, gaps = beside(name, artifact, cells[~is_gap]), cells[is_gap]
     frame, caption = table.frame.copy(), list(table.sentences)
     for column, group in gaps.groupby("column", sort=False):

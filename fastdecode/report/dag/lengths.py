@@ -11,6 +11,7 @@ from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import of_entry, over_seeds
+from fastdecode.report.artifacts.sources import OURS
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
@@ -34,7 +35,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     {
                         "dataset": dataset,
                         "series": cells["series"],
-                        "source": "ours",
+                        "source": OURS,
                         "x": place,
                         "y": mean.pop("value"),
                         **mean,

@@ -9,7 +9,7 @@ import pandas as pd
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.curves import points as points
-from fastdecode.report.artifacts.lines import PUBLISHED
+from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import COLOURS, HATCHES, canvas, legend_below
 
 WIDTH = 0.25  # of a bar

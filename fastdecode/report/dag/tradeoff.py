@@ -7,8 +7,8 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import described
-from fastdecode.report.artifacts.lines import PUBLISHED
 from fastdecode.report.artifacts.scatter import points
+from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
 
 __all__ = ["draw", "points"]

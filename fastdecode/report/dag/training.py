@@ -11,6 +11,7 @@ from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Curve, Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.learning_curves import read_curve
 
 MINUTE = 60.0  # seconds
@@ -38,7 +39,7 @@ def _validations(curve: Curve, tidy: pd.DataFrame, split: str) -> Iterator[dict[
     origin = {key: trained[0][key] for key in ("device", "commit")} if trained else {}
     for row in read_curve(curve.path, DRAWN).to_dict("records"):
         if not pd.isna(row["valid_bleu"]):
-            point = {"dataset": curve.dataset, "series": what, "what": what, "source": "ours"}
+            point = {"dataset": curve.dataset, "series": what, "what": what, "source": OURS}
             point |= {"x": row["seconds"] / MINUTE, "y": row["valid_bleu"], "split": split}
             yield {**point, "label": f"{row['update']:.0f}", "seeds": str(curve.seed), **origin}
 

@@ -12,6 +12,7 @@ from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.evidence import Evidence, read_stages
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import clocked
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
 from fastdecode.report.latency_numbers import bucket_of
 
@@ -35,7 +36,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
         if stages.empty:
             continue
         stages = stages.assign(**bucket_of(stages["tokens"]))
-        same = {"dataset": dataset, "source": "ours", "what": entry, "split": part.timed}
+        same = {"dataset": dataset, "source": OURS, "what": entry, "split": part.timed}
         same |= clocked(evidence.tidy, dataset, part.timed, entry)
         for _, bucket in stages.groupby("shortest"):
             sentences = bucket.drop_duplicates(["line", "repeat"])

@@ -9,6 +9,7 @@ from fastdecode.report.artifacts.curves import described
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.canvas import GRID, canvas, legend_below, styles
 
 READINGS = {
@@ -34,7 +35,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                     {
                         "dataset": dataset,
                         "series": name,
-                        "source": "ours",
+                        "source": OURS,
                         "x": rank,
                         "y": words / max(1, total),
                         "n": len(here),

@@ -14,6 +14,7 @@ from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.artifacts.sources import OURS
 
 TEACHER, REAL = "teacher", "real"
 WAYS = {
@@ -44,7 +45,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
                 "dataset": dataset,
                 "panel": references,
                 "series": WAYS[way],
-                "source": "ours",
+                "source": OURS,
                 "x": fmean(sizes),
                 "y": fmean(recalls),
                 "n": len(found),

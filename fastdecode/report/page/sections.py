@@ -11,6 +11,7 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
+from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
 from fastdecode.report.page.place import Place
@@ -120,7 +121,7 @@ def picture(svg: Path) -> str:
 
 def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str], ...]:
     """Return what was run for the numbers of ours, and how; nothing if there are none."""
-    ours = frame[frame["source"] == "ours"]
+    ours = frame[frame["source"] == OURS]
     if ours.empty:
         return ()
     found = {name: words(ours[column]) for name, column in PROVENANCE.items()}
