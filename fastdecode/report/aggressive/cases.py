@@ -1,7 +1,7 @@
 """Table 11: sentences as they are drafted and verified, iteration by iteration."""
 
 from collections.abc import Iterator, Mapping
-from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,11 +9,13 @@ import pandas as pd
 from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.aggressive.tokens import Marked
+from fastdecode.report.artifacts.beside import published_heading
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import Table
+from fastdecode.report.templates import template
 
 ITERATIONS, SOURCE, RESULT = "iterations", "source", "result"
 DRAFT, VERIFY = "draft", "verify"
@@ -31,20 +33,7 @@ MEANINGS = {
     tokens.OWN: "the verifier's own, kept",
     tokens.DROPPED: "dropped",
 }
-STYLE = """
-:root { color-scheme: light; }
-body { font-family: sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.4em; } h2 { font-size: 1.1em; }
-table { border-collapse: collapse; margin-bottom: 2em; }
-th { text-align: left; padding: .2em 1em .2em 0; vertical-align: top; font-weight: normal; }
-td { line-height: 1.8; }
-span { padding: .1em .3em; border-radius: .2em; border: 1px solid transparent; }
-.given { background: #e8e8e8; }
-.tolerated { background: #cfe4f5; border-color: #0072b2; }
-.refused { background: #f8dccb; border: 1px dashed #d55e00; }
-.own { border: 2px solid #009e73; font-weight: bold; }
-.dropped { color: #777; text-decoration: line-through; }
-"""
+TEMPLATE = Path(__file__).with_name("cases.html")
 
 
 def cells(evidence: Evidence) -> pd.DataFrame:
@@ -91,7 +80,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                 heading: _published(cells, row, LABEL, key)
                 for key, heading in artifact.labels.items()
             },
-            f"published {ITERATIONS}": _published(cells, row, PUBLISHED, ITERATIONS),
+            published_heading(ITERATIONS): _published(cells, row, PUBLISHED, ITERATIONS),
         }
         cases = list(_cases(cells, row))
         lines += [head] if not cases else []
@@ -111,31 +100,25 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
 
 def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:
     """Return the table as a page of HTML, in which tokens are coloured by what became of them."""
-    parts = [f"<h1>{escape(artifact.title.capitalize())}</h1>"]
-    parts += [f"<p>{escape(' '.join(_caption(name, artifact, cells)))}</p>", "<p>"]
-    parts += [f"{_span(text, state)}<br>" for state, text in MEANINGS.items()]
-    parts += ["What is drafted behind <code>&lt;/s&gt;</code> is left out.</p>"]
+    cases = []
     for row in artifact.rows:
         labels = [_published(cells, row, LABEL, key) for key in artifact.labels]
         published = _published(cells, row, PUBLISHED, ITERATIONS)
         for dataset, case in _cases(cells, row):
             count = next(f"{cell['value']:g}" for cell in case if cell["column"] == ITERATIONS)
             title = f"{dataset}: {', '.join(labels)}, {count} iterations (published: {published})"
-            parts.append(f"<h2>{escape(title)}</h2>\n<table>")
-            for cell in case:
-                if cell["column"] != ITERATIONS:
-                    spans = _spans(cell["text"], cell["marks"])
-                    parts.append(f'<tr><th scope="row">{cell["column"]}</th><td>{spans}</td></tr>')
-            parts.append("</table>")
-    body = "\n".join(parts)
-    head = [
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(name)}</title><style>{STYLE}</style>",
-    ]
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head>{"".join(head)}</head>\n'
-        f"<body>\n{body}\n</body></html>\n"
+            steps = [
+                (cell["column"], _coloured(cell["text"], cell["marks"]))
+                for cell in case
+                if cell["column"] != ITERATIONS
+            ]
+            cases.append({"title": title, "steps": steps})
+    return template(TEMPLATE).render(
+        name=name,
+        title=artifact.title.capitalize(),
+        caption=" ".join(_caption(name, artifact, cells)),
+        meanings=MEANINGS,
+        cases=cases,
     )
 
 
@@ -160,15 +143,11 @@ def _signed(text: str, marks: str) -> str:
     return " ".join([f"({before})", *new] if before else new)
 
 
-def _spans(text: str, marks: str) -> str:
+def _coloured(text: str, marks: str) -> list[Marked]:
+    """Return tokens with what became of each; what has no marks is all of it one, with none."""
     if not marks:
-        return escape(text)
-    pairs = zip(text.split(" "), marks.split(" "), strict=True)
-    return " ".join(_span(token, state) for token, state in pairs)
-
-
-def _span(text: str, state: str) -> str:
-    return f'<span class="{state}">{escape(text)}</span>'
+        return [(text, "")]
+    return list(zip(text.split(" "), marks.split(" "), strict=True))
 
 
 def _caption(name: str, artifact: Artifact, cells: pd.DataFrame) -> Iterator[str]:

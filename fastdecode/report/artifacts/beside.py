@@ -66,14 +66,20 @@ def published_columns(
 ) -> dict[str, list[str]]:
     """Return heading → column of an artifact's labels and then of its published numbers."""
     rows = list(artifact.rows)
+    heads = [(LABEL, column, heading) for column, heading in artifact.labels.items()]
+    heads += [
+        (PUBLISHED, column, published_heading(heading))
+        for column, heading in artifact.published.items()
+    ]
     return {
-        f"{before}{heading}": column_of(cells[cells["source"] == source], rows, column, form)
-        for source, before, columns in (
-            (LABEL, "", artifact.labels),
-            (PUBLISHED, "published ", artifact.published),
-        )
-        for column, heading in columns.items()
+        heading: column_of(cells[cells["source"] == source], rows, column, form)
+        for source, column, heading in heads
     }
+
+
+def published_heading(heading: str) -> str:
+    """Return what stands above a column of published numbers."""
+    return f"published {heading}"
 
 
 def _named(artifact: Artifact, row: str) -> str:

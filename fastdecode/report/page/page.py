@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from fastdecode.config.papers import Artifact
@@ -18,6 +17,7 @@ from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
 from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.systems import systems_table
+from fastdecode.report.templates import template
 from fastdecode.report.tidy import TIDY
 
 HERE = Path(__file__).parent
@@ -63,14 +63,7 @@ def page(report: Report) -> str:
             if shown.line:
                 drawings.setdefault(shown.line, []).append((one["paper"].key, shown))
     examples = [one for name in report.sentences for one in _sentences(report, name, drawings)]
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(
+    return template(HERE / "page.html").render(
         report=report,
         style=Markup((HERE / "style.css").read_text(encoding="utf-8")),
         script=Markup((HERE / "page.js").read_text(encoding="utf-8")),

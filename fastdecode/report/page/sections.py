@@ -1,13 +1,14 @@
 """What a page says of papers: artifacts with their files and their provenance, and claims."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.beside import published_heading
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import SETTINGS, tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
@@ -89,7 +90,7 @@ def show(paper: str, key: str, artifact: Artifact, place: Place) -> Shown:
         name=name,
         title=f"{_numbered(key)}: {artifact.title}",
         artifact=artifact,
-        grid=grid(table.frame, artifact.title, len(artifact.labels)) if table else None,
+        grid=_grid(table.frame, artifact) if table else None,
         caption=table.caption if table else "",
         picture="" if table else picture(place.path(f"{name}.svg")),
         line=None if table else line_of(frame),
@@ -107,9 +108,17 @@ def files(name: str, place: Place) -> tuple[tuple[str, str], ...]:
     )
 
 
-def grid(frame: pd.DataFrame, caption: str, names: int) -> Grid:
-    """Return a table of text as it is shown; `names` columns, one at least, name its rows."""
-    heads = [(str(head), str(head).startswith("published")) for head in frame.columns]
+def _grid(frame: pd.DataFrame, artifact: Artifact) -> Grid:
+    published = set(map(published_heading, artifact.published.values()))
+    return grid(frame, artifact.title, len(artifact.labels), published)
+
+
+def grid(frame: pd.DataFrame, caption: str, names: int, published: Collection[str] = ()) -> Grid:
+    """Return a table of text as it is shown; `names` columns, one at least, name its rows.
+
+    `published` are the headings of what was published.
+    """
+    heads = [(str(head), str(head) in published) for head in frame.columns]
     rows = [tuple(map(str, row)) for row in frame.to_numpy().tolist()]
     return Grid(caption, tuple(heads), max(1, names), tuple(rows))
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.aggressive import cases
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import make, page, tabulate
 from fastdecode.report.tables import to_markdown
@@ -97,3 +98,12 @@ def test_nothing_run(evidence: Any, tmp_path: Path) -> None:
     assert "Nothing of it was run here." in table.caption
     assert table.frame["published iterations"].tolist() == ["4", "3", "4"]
     assert page("aggressive.table11", ARTIFACT, csv).startswith("<!DOCTYPE html>")
+
+
+def test_the_page_escapes_all_that_it_is_given() -> None:
+    place = {"row": "ex1_gad", "source": "ours", "dataset": "a<b"}
+    counted = {**place, "column": "iterations", "value": 1}
+    frame = CELLS.frame([counted, {**place, "column": "draft <1>", "text": "x & y"}])
+    text = cases.page("<name>", ARTIFACT, frame)
+    assert '<tr><th scope="row">draft &lt;1&gt;</th><td>x &amp; y</td></tr>' in text
+    assert "<title>&lt;name&gt;</title>" in text and "<h2>a&lt;b: , , 1 iterations" in text

@@ -369,3 +369,9 @@ def test_examples_of_files(tmp_path: Path) -> None:
     assert frame[["line", "source", "reference"]].to_numpy().tolist() == [[1, "ja", "yes"]] * 2
     with pytest.raises(UserError, match="of other lines"):
         examples("toy", "test", paths, ["yes", "no"])
+
+
+def test_published_columns_are_those_of_which_that_is_said() -> None:
+    frame = pd.DataFrame({"published by": ["a"], "published BLEU": ["1"], "BLEU": ["2"]})
+    shown = grid(frame, "x", 1, ["published BLEU"])
+    assert [published for _, published in shown.heads] == [False, True, False]
