@@ -27,10 +27,11 @@ MADE = ("device", "commit", "packages", "python", "platform", "driver")
 
 
 def provenance(
-    dataset: str | None,
-    system: str | None,
-    decoder: str | None,
-    seed: int | None,
+    dataset: str | None = None,
+    system: str | None = None,
+    decoder: str | None = None,
+    seed: int | None = None,
+    *,
     device: str,
     **more: Any,
 ) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from fastdecode.translation import Translation, read_translations, write_transla
 from tests.conftest import binarise_numbers
 
 GERMAN = tokeniser("de")
-HERE = provenance("d", "s", None, 1, "cpu", target="raw")
+HERE = provenance("d", "s", seed=1, device="cpu", target="raw")
 NAMES = {"dataset": "d", "system": "s", "decoder": None, "seed": 1, "target": "raw"}
 MADE = {key: value for key, value in HERE.items() if key not in NAMES}
 OTHER = {

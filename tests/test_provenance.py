@@ -72,7 +72,7 @@ def test_no_repository_no_commit(tmp_path: Path) -> None:
 
 
 def test_what_a_result_carries() -> None:
-    origin = provenance("toy", "base", "beam5", 1, "cuda: H200", target="raw", split="test")
+    origin = provenance("toy", "base", "beam5", 1, device="cuda: H200", target="raw", split="test")
     assert {key: origin[key] for key in ("dataset", "system", "decoder", "seed", "device")} == {
         "dataset": "toy",
         "system": "base",
@@ -88,7 +88,7 @@ def test_what_a_result_carries() -> None:
 
 
 def test_nothing_in_it_passes() -> None:
-    first, second = (provenance("toy", "base", None, None, "cpu") for _ in range(2))
+    first, second = (provenance("toy", "base", device="cpu") for _ in range(2))
     assert first == second
     assert first["device"] == describe_cpu()
     assert not circumstances().keys() & first.keys()
@@ -114,9 +114,9 @@ def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
 
 
 def test_a_gpu_has_a_name(gpu: SimpleNamespace) -> None:
-    assert provenance("toy", "base", None, 1, "cuda")["device"] == "Made X"
+    assert provenance("toy", "base", seed=1, device="cuda")["device"] == "Made X"
     gpu.is_initialized, gpu.get_device_name = (lambda: True), (lambda: "Made Y")
-    assert provenance("toy", "base", None, 1, "cuda")["device"] == "Made Y"
+    assert provenance("toy", "base", seed=1, device="cuda")["device"] == "Made Y"
     assert describe("Made Z") == "Made Z"
 
 
@@ -146,7 +146,7 @@ def test_what_the_processor_does_in_a_run_on_a_gpu_is_its(script: str, tmp_path:
 def test_versions_are_read_without_importing() -> None:
     code = (
         "import sys; from fastdecode.provenance import provenance; "
-        "provenance('a', 'b', None, None, 'cpu'); print('torch' in sys.modules)"
+        "provenance('a', 'b', device='cpu'); print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"

@@ -139,9 +139,6 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     timings = time_untrained(plan, entries)
     origin = provenance(
         dataset="random weights",
-        system=None,
-        decoder=None,
-        seed=None,
         device=plan.device,
         split=f"{plan.lines} random lines",
         scenario="Smax" if plan.batches else "S1",

@@ -24,5 +24,5 @@ job = Job(
     options=params.options,
 )
 with clear_errors():
-    origin = provenance(decoder=None, **params.provenance)
+    origin = provenance(**params.provenance)
     save_untrained(job, Path(snakemake.output.checkpoint).parent, origin)

@@ -18,9 +18,6 @@ with clear_errors():
     )
     origin = provenance(
         dataset=snakemake.wildcards.dataset,
-        system=None,
-        decoder=None,
-        seed=None,
         device="cpu",  # where the tests are computed
         split=snakemake.wildcards.split,
         baselines=list(params.baselines),

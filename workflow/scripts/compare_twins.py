@@ -17,9 +17,6 @@ with clear_errors():
     ]
     origin = provenance(
         dataset=names.dataset,
-        system=None,
-        decoder=None,
-        seed=None,
         device="cpu",  # where they are compared
         split=names.split,
     )

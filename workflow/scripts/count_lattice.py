@@ -14,9 +14,6 @@ with clear_errors():
     ]
     origin = provenance(
         dataset=names.dataset,
-        system=None,
-        decoder=None,
-        seed=None,
         device="cpu",
         target=names.target,
     )

@@ -18,5 +18,5 @@ with clear_errors():
         Path(files.kept),
         read_links(Path(files.gold)),
     )
-    origin = provenance(snakemake.wildcards.dataset, None, None, None, "cpu", target=RAW)
+    origin = provenance(snakemake.wildcards.dataset, device="cpu", target=RAW)
     write_json(Path(snakemake.output[0]), {"provenance": origin, "errors": errors})

@@ -14,10 +14,6 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     before = circumstances()
     found = measure_machine(params.device, sorted(map(threads_of, params.threads)))
     origin = provenance(
-        dataset=None,
-        system=None,
-        decoder=None,
-        seed=None,
         device=params.device,
         before=before,
         after=circumstances(),

@@ -43,8 +43,6 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     most = MOST_TRAINING_LINES if names.split == "train" else None
     codes = [Path(path) for path in files.codes]
     split = read_split(Path(files.source), Path(files.target), codes, teacher, readable, most)
-    origin = provenance(
-        decoder=None, split=names.split, statistic=names.statistic, **params.provenance
-    )
+    origin = provenance(split=names.split, statistic=names.statistic, **params.provenance)
     measured = statistic(params.family, names.statistic)(system, split)
     write_json(Path(snakemake.output[0]), {"provenance": origin, **measured})

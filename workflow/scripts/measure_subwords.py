@@ -14,8 +14,6 @@ with clear_errors():
         list(map(Path, files.codes)),
         [Path(files.data, f"dict.{language}.txt") for language in params.languages.values()],
     )
-    origin = provenance(
-        names.dataset, None, None, None, "cpu", split=names.split, corpus=params.corpus
-    )
+    origin = provenance(names.dataset, device="cpu", split=names.split, corpus=params.corpus)
     asked = {"merges_asked": params.merges, "languages": params.languages}
     write_json(Path(snakemake.output[0]), {"provenance": origin, **asked, **measured})

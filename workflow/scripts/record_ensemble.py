@@ -7,5 +7,5 @@ from fastdecode.provenance import provenance
 from fastdecode.train.ensemble import record_ensemble
 
 with clear_errors():
-    origin = provenance(decoder=None, **snakemake.params.provenance)
+    origin = provenance(**snakemake.params.provenance)
     record_ensemble(list(map(Path, snakemake.input)), Path(snakemake.output[0]), origin)

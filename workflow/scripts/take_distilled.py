@@ -15,5 +15,5 @@ with clear_errors():
         Path(files.data, f"dict.{params.language}.txt"),
         Path(out.text),
         Path(out.provenance),
-        provenance(dataset=dataset, system=target, decoder=None, seed=None, device=params.device),
+        provenance(dataset=dataset, system=target, device=params.device),
     )

@@ -15,5 +15,5 @@ with clear_errors():
         Path(snakemake.output.checkpoint).parent,
         params.shape,
         params.width,
-        provenance(decoder=None, device=params.device, **params.names),
+        provenance(device=params.device, **params.names),
     )

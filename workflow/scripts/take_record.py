@@ -8,5 +8,5 @@ from fastdecode.provenance import provenance
 
 params = snakemake.params
 with clear_errors():
-    origin = provenance(decoder=None, device=params.device, **params.names)
+    origin = provenance(device=params.device, **params.names)
     write_record(Path(snakemake.output[0]), params.shape, origin, {})

@@ -29,5 +29,5 @@ job = Job(
     nodes=snakemake.resources.get("nodes", 1),
 )
 with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
-    origin = provenance(decoder=None, **names)
+    origin = provenance(**names)
     train(job, Path(snakemake.output.checkpoint).parent, origin)

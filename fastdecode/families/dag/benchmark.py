@@ -164,7 +164,7 @@ def main() -> None:
             f"| {found['sum']:.6g} |"
         )
     if out:
-        origin = provenance(None, None, None, None, "cpu", before=before, after=circumstances())
+        origin = provenance(device="cpu", before=before, after=circumstances())
         write_json(out, {"provenance": origin, "threads": 1, **asdict(size), "rows": rows})
 
 
