@@ -143,7 +143,7 @@ def _signed(text: str, marks: str) -> str:
     return " ".join([f"({before})", *new] if before else new)
 
 
-def _coloured(text: str, marks: str) -> list[Marked]:
+def _coloured(text: str, marks: str) -> list[tuple[str, str]]:
     """Return tokens with what became of each; what has no marks is all of it one, with none."""
     if not marks:
         return [(text, "")]
