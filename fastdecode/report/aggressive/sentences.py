@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import clocked
@@ -105,7 +105,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         for panel in panels[:, 0]:
             panel.set_ylabel(artifact.axes["y"])
         threads = f"threads {' and '.join(filter(None, ours['threads'].unique()))}"
-        figure.suptitle(f"{name}: {artifact.title}{described(ours)}, {threads}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, ours)}, {threads}", fontsize="medium")
         legend_below(figure, *panels[0, 0].get_legend_handles_labels())
 
 

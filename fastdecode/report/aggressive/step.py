@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -126,7 +126,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             text = " ".join(source["label"])
             panel.set_title(f"{dataset}, iteration {source['n'].iloc[0]:.0f}: {text}", size="small")
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         shown = [state for state in MEANINGS if state in set(points["series"])]
         patches = [Patch(**FRAMES[state]) for state in shown]
         meanings = [MEANINGS[state] for state in shown]

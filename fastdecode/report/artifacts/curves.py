@@ -61,16 +61,18 @@ def _point(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw the points, a curve for each series."""
-    head = f"{name}: {artifact.title}{described(points)}"
+    head = head_of(name, artifact, points)
     draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)
 
 
-def described(points: pd.DataFrame) -> str:
-    """Return a second line for the head of a figure: split and device; † if times are marked.
+def head_of(name: str, artifact: Artifact, points: pd.DataFrame) -> str:
+    """Return the head of a figure: its title, and in a second line what its points share.
 
-    Seeds are named where a point is of several, of which the first is timed, and with times.
+    That is split and device, with † if times are marked. Seeds are named where a point is of
+    several, of which the first is timed, and with times.
     """
-    return "".join(f"\n{line}" for line in [", ".join(_shared(points))] if line)
+    shared = ", ".join(_shared(points))
+    return f"{name}: {artifact.title}" + (f"\n{shared}" if shared else "")
 
 
 def _shared(points: pd.DataFrame) -> Iterator[str]:

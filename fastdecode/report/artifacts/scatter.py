@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts import curves
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.sources import PUBLISHED
@@ -57,7 +57,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         for panel in panels[-1]:
             panel.set_xlabel(artifact.axes["x"])
             logarithmic(panel, "x", points["x"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         handles = {series: _handle(mark, mark[1]) for series, mark in marks.items()}
         if len(published):
             handles["hollow: published"] = _handle(("o", "0.4"), "white")

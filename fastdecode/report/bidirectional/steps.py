@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -79,7 +79,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set_xticks([])
             panel.spines[["top", "right", "bottom"]].set_visible(False)
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
 
 
 def _places(written: pd.DataFrame) -> tuple[dict[float, float], float]:

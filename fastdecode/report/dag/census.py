@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -93,7 +93,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             degrees.set_xticks(ours["x"], labels)
             degrees.set_title("(b)", fontsize="small")
             degrees.set(xlabel="links out of a vertex", ylabel="% of vertices")
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         legend_below(figure, *panels[0, 1].get_legend_handles_labels())
 
 

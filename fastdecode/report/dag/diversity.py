@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -65,7 +65,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.grid(**GRID)
         panels[0].set_ylabel(artifact.axes["y"])
         temperatures = list(points["label"].unique())
-        head = f"{name}: {artifact.title}{described(points)}"
+        head = head_of(name, artifact, points)
         head += f"\ntemperatures {', '.join(temperatures)} along each curve from the filled point"
         figure.suptitle(head, fontsize="medium")
         legend_below(figure, list(handles.values()), list(map(artifact.legend, handles)))

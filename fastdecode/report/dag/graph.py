@@ -9,7 +9,7 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.path import Path as Curve
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -106,7 +106,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 below.set(xlim=(0, 1), ylim=(texts[number] + 0.5, -0.5))
                 for line, text in enumerate(lines):
                     below.text(0, line, text, size=7.5 if len(columns) > 1 else 8, va="center")
-        head = f"{name}: {artifact.title}{described(points)}"
+        head = head_of(name, artifact, points)
         figure.suptitle(head, fontsize="medium")
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -90,5 +90,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             bar = figure.colorbar(image, ax=axis, pad=0.01, extend="min", ticks=TICKS)
             bar.set_label("f(i, u) over its row's sum")
             bar.ax.set_ylim(LEAST, 1)
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         legend_below(figure, list(named.values()), list(named))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.measure.lengths import NAMES
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -49,7 +49,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a system, a panel a dataset."""
-    head = f"{name}: {artifact.title}{described(points)}"
+    head = head_of(name, artifact, points)
     named = {(str(row["dataset"]), row["x"]): row["label"] for row in points.to_dict("records")}
     x = f"{artifact.axes['x']}; below, lines"
     draw_lines(points, head, x, artifact.axes["y"], pictures, named=named)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.curves import points as points
 from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import COLOURS, HATCHES, canvas, legend_below
@@ -53,5 +53,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
         panels[0].set_ylabel(artifact.axes["y"])
         below = "\nbars do not begin at zero" if cut else ""
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}{below}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, points)}{below}", fontsize="medium")
         legend_below(figure, list(handles.values()), list(handles))

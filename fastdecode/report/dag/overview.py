@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.colors import LogNorm
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -99,4 +99,4 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             bar.set_label("probability of the link")
             bar.ax.set_ylim(LEAST, 1)
         legend_below(figure, *panels[1].get_legend_handles_labels())
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.scatter import points
 from fastdecode.report.artifacts.sources import PUBLISHED
 from fastdecode.report.canvas import GRID, canvas, legend_below, logarithmic, styles
@@ -69,7 +69,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set(title=f"{dataset}, {tier}", ylabel=artifact.axes["y"])
             panel.grid(**GRID)
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         legend_below(figure, list(handles.values()), list(handles))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Curve, Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -46,6 +46,6 @@ def _validations(curve: Curve, tidy: pd.DataFrame, split: str) -> Iterator[dict[
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a curve a model, a panel a dataset."""
-    head = f"{name}: {artifact.title}{described(points)}"
+    head = head_of(name, artifact, points)
     points = points.assign(series=points["series"].map(artifact.legend))
     draw_lines(points, head, artifact.axes["x"], artifact.axes["y"], pictures)

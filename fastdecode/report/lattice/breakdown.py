@@ -8,7 +8,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.cells import TO
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence, read_stages
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import clocked
@@ -87,5 +87,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             below.grid(axis="y", **GRID)
             below.set_axisbelow(True)
         tier = f"{points['tier'].iloc[0]} tier, threads {points['threads'].iloc[0]}"
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}\n{tier}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, points)}\n{tier}", fontsize="medium")
         legend_below(figure, *panels[1, 0].get_legend_handles_labels())

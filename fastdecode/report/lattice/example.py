@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -62,7 +62,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             _lattice(panel, points[points["dataset"] == dataset])
             panel.set_ylabel(artifact.axes["y"])
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
 
 
 def _rows(points: pd.DataFrame) -> int:

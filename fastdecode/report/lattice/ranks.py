@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -74,6 +74,6 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.minorticks_off()
             panel.grid(**GRID)
         panels[0].set_ylabel(artifact.axes["y"])
-        figure.suptitle(f"{name}: {artifact.title}{described(points)}", fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         pairs = [panel.get_legend_handles_labels() for panel in panels]
         legend_below(figure, *([one for pair in pairs for one in pair[i]] for i in (0, 1)))

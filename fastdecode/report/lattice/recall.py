@@ -9,7 +9,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.measure.recall import part_of
-from fastdecode.report.artifacts.curves import described
+from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
@@ -64,5 +64,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     shown = pd.concat([taught, real])
     whose = {TEACHER: "against what the teacher wrote", REAL: "against the corpus's references"}
     words = ", ".join(whose[panel] for panel in shown["panel"].unique())
-    head = f"{name}: {artifact.title}{described(shown)}\n{words}"
+    head = f"{head_of(name, artifact, shown)}\n{words}"
     draw_lines(shown, head, artifact.axes["x"], artifact.axes["y"], pictures, scale="log2")

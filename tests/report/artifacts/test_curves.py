@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.curves import described, points
+from fastdecode.report.artifacts.curves import head_of, points
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.make import draw, make
 from fastdecode.report.artifacts.points import POINTS
@@ -57,7 +57,7 @@ def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     found = points(Evidence(artifact, tidy, PARTS))
     assert found[found["source"] == "ours"]["marks"].tolist() == ["†", "†", ""]
-    assert described(found).endswith("† on a busy machine")
+    assert head_of("paper.figure1", ARTIFACT, found).endswith("† on a busy machine")
 
 
 def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFrame) -> None:
@@ -69,12 +69,14 @@ def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFram
 
 def test_of_several_seeds_a_figure_says_which_one_is_timed(tidy: pd.DataFrame) -> None:
     scores = points(Evidence(ARTIFACT, tidy, PARTS))
-    assert "seeds" not in described(scores)
+    assert "seeds" not in head_of("paper.figure1", ARTIFACT, scores)
     several = scores.assign(seeds="1 2 3")
-    assert described(several).endswith("seeds 1, 2, 3")
-    spread = described(several.assign(sd=1.0))
+    assert head_of("paper.figure1", ARTIFACT, several).endswith("seeds 1, 2, 3")
+    spread = head_of("paper.figure1", ARTIFACT, several.assign(sd=1.0))
     assert spread.endswith("seeds 1, 2, 3 (whiskers: standard deviation)")
-    assert described(several.assign(tier="reference")).endswith("seeds 1, 2, 3, times of seed 1")
+    assert head_of("paper.figure1", ARTIFACT, several.assign(tier="reference")).endswith(
+        "seeds 1, 2, 3, times of seed 1"
+    )
 
 
 def test_each_tier_has_a_curve_of_its_own(tidy: pd.DataFrame) -> None:
