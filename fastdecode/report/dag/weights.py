@@ -44,7 +44,7 @@ def trained(settings: Any) -> str:
     kinds = (("max_updates", "update"), ("max_epochs", "epoch"))
     ends = [(settings[key], word) for key, word in kinds if settings[key] is not None]
     each = [f"{count:,} {word}{'s' if count != 1 else ''}" for count, word in ends]
-    return f"after {' or '.join(each)}"
+    return f"after {' or '.join(each)}{', whichever comes first' if len(each) > 1 else ''}"
 
 
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:

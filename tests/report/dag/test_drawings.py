@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fastdecode.report.dag.modes import layout
+from fastdecode.report.dag.weights import trained
 from tests.report.dag.conftest import Drawn
 
 Document = dict[str, Any]
@@ -55,6 +56,12 @@ def test_the_path_is_marked_among_links(drawn: Drawn, graphs: Document) -> None:
     assert list(zip(*marks.get_data(), strict=True))[:2] == [(2, 1), (4, 2)]
     shown = below.images[0].get_array()
     assert shown is not None and shown[0, 1] == 0.6 and shown.mask[1, 0]
+
+
+def test_of_two_ends_of_a_training_the_first_counts() -> None:
+    assert trained({"max_updates": 5000, "max_epochs": None}) == "after 5,000 updates"
+    both = {"max_updates": 300_000, "max_epochs": 1}
+    assert trained(both) == "after 300,000 updates or 1 epoch, whichever comes first"
 
 
 def test_weights_early_and_late(drawn: Drawn, assignment: Document) -> None:
