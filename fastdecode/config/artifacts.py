@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from fastdecode.config.functions import traits
 from fastdecode.config.models import Model
 from fastdecode.config.papers import (
-    NO_METRICS,
-    PARAMETERS,
     Artifact,
     alternatives,
     choose,
@@ -33,7 +32,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     """
     decoders = {entry: config.decoders_of(entry) for entry in config.run.systems}
     found: dict[str, dict[str, str]] = {}
-    if artifact.function in NO_METRICS:
+    if not traits(artifact.function).metrics:
         return found
     named = [artifact.patterns(row) for row in (*artifact.rows, *artifact.systems)]
     for row, patterns in (one for entry in named for one in entry.items()):
@@ -52,7 +51,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
 def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:
     """Return, by dataset, what fastdecode.report.artifacts.evidence.Part is made of."""
     found = entries(config, artifact)
-    wants_all = artifact.function == PARAMETERS
+    wants_all = traits(artifact.function).decoders
     return {
         dataset: {
             "split": split_of(config, artifact, dataset),

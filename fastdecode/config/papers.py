@@ -7,14 +7,11 @@ from pydantic import Field, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
 from fastdecode.config.claims import Claim
+from fastdecode.config.functions import traits
 from fastdecode.config.rows import RAW, UNTRAINED, Name, Tier
 
 DISTILLED = "distilled"  # stands for the run's target that a teacher wrote
 NO_TEACHER = (RAW, UNTRAINED)
-PARAMETERS = "artifacts.parameters"
-# Functions whose rows are no systems with a decoder: `measured` are keys of a training, or systems,
-# `ours` the key of a setting, or a trace.
-NO_METRICS = ("artifacts.settings", PARAMETERS, "aggressive.cases", "aggressive.step")
 OVER = "over"  # the cell of a published row that says what its speed-up is over, if not the rest's
 SD = "_sd"  # behind a published column: the deviation over seeds of its number
 BESIDE = "ours"  # the cell of a published row that says what of a run stands beside it
@@ -235,7 +232,7 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
         patterns = [
             (f"{place}.{row}", pattern)
             for place, named in (("rows", artifact.rows), ("systems", artifact.systems))
-            if artifact.function not in NO_METRICS
+            if traits(artifact.function).metrics
             for row in named
             for pattern in artifact.wanted(row)
         ]
@@ -253,6 +250,6 @@ def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
             kinds = ("target", "system", "decoder")
             for word, kind in zip(pattern.split("/"), kinds, strict=False):
                 yield word, kind, f"{name}.{place}"
-        if artifact.function not in NO_METRICS:
+        if traits(artifact.function).metrics:
             for column, metric in artifact.measured.items():
                 yield metric.partition(AT)[0], "metric", f"{name}.measured.{column}"

@@ -6,10 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.functions import traits
 from fastdecode.config.papers import Artifact
-
-# These show every system of their statistics; all other drawings show the first that there is.
-SHOWS_EACH = ("dag.diversity", "dag.weights", "lattice.recall")
 
 
 def counted(artifact: Artifact, ours: pd.DataFrame) -> tuple[int, int]:
@@ -23,7 +21,7 @@ def counted(artifact: Artifact, ours: pd.DataFrame) -> tuple[int, int]:
         names = set(rows or artifact.rows)
         return len(names & set(ours["row"])), len(names)
     curves = len(artifact.curves)
-    if artifact.function in SHOWS_EACH:
+    if traits(artifact.function).each:
         curves = sum(map(len, artifact.statistics.values()))
     if curves:
         return min(ours["what"].nunique(), curves), curves

@@ -6,7 +6,8 @@ import pytest
 
 from fastdecode.config.artifacts import curves, entries, statistics
 from fastdecode.config.base import merge, read_yaml
-from fastdecode.config.papers import PARAMETERS, Artifact, choose
+from fastdecode.config.functions import PARAMETERS
+from fastdecode.config.papers import Artifact, choose
 from fastdecode.config.read import Configuration
 from fastdecode.config.resampled import claims_of, resampled
 

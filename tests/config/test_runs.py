@@ -10,8 +10,8 @@ import yaml
 
 from fastdecode.config.artifacts import curves, entries, statistics
 from fastdecode.config.base import merge
+from fastdecode.config.functions import traits
 from fastdecode.config.models import Architecture, Model
-from fastdecode.config.papers import NO_METRICS, PARAMETERS
 from fastdecode.config.read import Configuration
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -206,7 +206,7 @@ def test_the_drafters_of_the_aggressive_paper() -> None:  # table 10, on its rig
 def test_the_aggressive_papers_run_has_every_row_of_ours() -> None:
     run = read(CONFIG / "runs/aggressive.yaml")
     for name, artifact in run.papers["aggressive"].artifacts.items():
-        if artifact.function not in NO_METRICS:
+        if traits(artifact.function).metrics:
             wanted = {entry for row in artifact.rows for entry in artifact.patterns(row)}
             found = entries(run, artifact)
             assert set(found) == wanted, name
@@ -239,7 +239,7 @@ def empty(run: Configuration) -> set[str]:
         f"{paper}.{name}"
         for paper, row in run.papers.items()
         for name, artifact in row.artifacts.items()
-        if artifact.function not in ("artifacts.settings", PARAMETERS)
+        if not traits(artifact.function).settings
         and not entries(run, artifact)
         and not list(statistics(run, artifact))
         and not curves(run, artifact)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from fastdecode.config.papers import PARAMETERS, Artifact
+from fastdecode.config.functions import traits
+from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
 from fastdecode.report.artifacts.cells import CELLS
@@ -21,11 +22,6 @@ from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.canvas import canvas
 from fastdecode.report.tables import Table
 from fastdecode.report.written import write_table
-
-# These are made of the configuration alone, so that no commit has measured them.
-SETTINGS = ("artifacts.settings", PARAMETERS)
-# This one counts tokens of the data, too, for which no system is run.
-DATA = "bidirectional.vocabulary"
 
 
 def make(evidence: Evidence, out: Path) -> None:
@@ -48,10 +44,10 @@ def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
 
     Where is a device, when a commit; what is counted in the data was run on none.
     """
-    if artifact.function in SETTINGS:
+    if traits(artifact.function).settings:
         return
     ours = frame[frame["source"] == OURS]
-    run = ours[ours["tier"] != ""] if artifact.function == DATA else ours
+    run = ours[ours["tier"] != ""] if traits(artifact.function).data else ours
     needed = {"commit": ours, "dataset": ours, "what": run, "device": run}
     for column, cells in needed.items():
         unknown = cells[cells[column] == ""]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from fastdecode.config.functions import traits
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import published_heading
 from fastdecode.report.artifacts.cells import CELLS
-from fastdecode.report.artifacts.make import SETTINGS, tabulate
+from fastdecode.report.artifacts.make import tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
@@ -138,7 +139,7 @@ def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str]
     times = seeds_of(ours.loc[ours["tier"] != "", "seeds"])
     if times not in ("", found["seeds"]):
         found["seeds"] += f"; times of {times}"
-    if artifact.function in SETTINGS:
+    if traits(artifact.function).settings:
         found["from"] = "the configuration of this run"
     found["commit"] = commits(ours["commit"])
     return tuple((name, text) for name, text in found.items() if text)

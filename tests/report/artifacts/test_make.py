@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 from fastdecode.config.base import read_yaml
+from fastdecode.config.functions import TRAITS, traits
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts import make as made_by
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.make import DATA, SETTINGS, make
+from fastdecode.report.artifacts.make import make
 from fastdecode.report.artifacts.points import POINTS
 
 ROOT = Path(__file__).parents[3]
@@ -70,20 +71,20 @@ def test_a_cell_without_its_origin_is_refused(
 
 
 def test_settings_are_measured_by_no_commit(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
-    for function in SETTINGS:
+    for function in (name for name, one in TRAITS.items() if one.settings):
         made(monkeypatch, out, {**SCORE, "commit": ""}, function=function)
 
 
 def test_tokens_of_the_data_are_of_no_system(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
-    made(monkeypatch, out, {**SCORE, "what": "", "device": ""}, function=DATA)
+    made(monkeypatch, out, {**SCORE, "what": "", "device": ""}, function="bidirectional.vocabulary")
     with pytest.raises(UserError, match="without `what`"):
-        made(monkeypatch, out, {**TIME, "what": ""}, function=DATA)
+        made(monkeypatch, out, {**TIME, "what": ""}, function="bidirectional.vocabulary")
 
 
 @pytest.mark.parametrize(("path", "artifact"), KEPT)
 def test_kept_numbers_name_their_commit(path: Path, artifact: dict[str, str]) -> None:
     frame = (CELLS if artifact["kind"] == "table" else POINTS).read(path)
     commits = frame.loc[frame["source"] == "ours", "commit"]
-    if artifact["function"] not in SETTINGS:
+    if not traits(artifact["function"]).settings:
         every = [commit for text in commits for commit in text.split() or [""]]
         assert [one for one in every if len(one.partition("-")[0]) != 40] == []
