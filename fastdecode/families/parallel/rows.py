@@ -41,7 +41,6 @@ class System(AnySystem):
         description="glat and ctc-glat: how much of what is wrong is revealed, at the beginning "
         f"and in the end of training (by default {GLANCE[0]} and {GLANCE[1]})",
     )
-
     soft_copy: bool = Field(
         False,
         description="glat, ctc and ctc-glat: blank slots begin with all source embeddings, mixed "
