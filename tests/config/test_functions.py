@@ -1,3 +1,5 @@
+"""Traits are of functions that there are."""
+
 from pathlib import Path
 
 from fastdecode.config.functions import TRAITS, traits

@@ -1,3 +1,5 @@
+"""A table on disk: Markdown, and LaTeX where it is wanted."""
+
 from pathlib import Path
 
 import pandas as pd
