@@ -6,14 +6,13 @@ What such a file is called says what it is drawn as: `stages.toy.test.reference.
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-
 from fastdecode.errors import UserError
 from fastdecode.report.canvas import FORMATS
 from fastdecode.report.latency_figures import draw_by_length, draw_speedups, draw_stages
 from fastdecode.report.latency_numbers import SETTINGS
 from fastdecode.report.learning_curves import ORIGIN, draw_learning_curves
 from fastdecode.report.pareto import draw_pareto
+from fastdecode.report.sheet import AGAIN, read_csv
 from fastdecode.report.speed_numbers import SPEEDS
 
 SPEED = "speed"  # one such table gives a picture of every tier
@@ -23,7 +22,6 @@ DRAWN: dict[str, Callable[..., None]] = {
     "speedup_distribution": draw_speedups,
     "stages": draw_stages,
 }
-AGAIN = "delete it and run the workflow again"
 NAMES = (*DRAWN, SPEED)  # what names of such files begin with
 TEXTS = {*ORIGIN, *SETTINGS} - {"latency_disturbed"}
 
@@ -33,12 +31,8 @@ def draw(csv: Path, *pictures: Path) -> None:
 
     Raises UserError if it is missing or empty, or lacks a column.
     """
-    if not csv.is_file():
-        raise UserError(f"{csv}: no such file")
-    if not csv.stat().st_size:
-        raise UserError(f"{csv}: it is empty: {AGAIN}")
     columns = dict.fromkeys(TEXTS, str)
-    numbers = pd.read_csv(csv, dtype=columns, na_values=[""], keep_default_na=False)
+    numbers = read_csv(csv, dtype=columns, na_values=[""], keep_default_na=False)
     if numbers.empty:
         raise UserError(f"{csv}: it has no rows: {AGAIN}")
     try:

@@ -10,6 +10,8 @@ import pandas as pd
 from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 
+AGAIN = "delete it and run the workflow again"
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -35,7 +37,7 @@ class Sheet:
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read such a CSV. Raises UserError if it is missing or empty, or has other columns."""
-        frame = _read(path, "make it again", dtype=str, keep_default_na=False)
+        frame = read_csv(path, "make it again", dtype=str, keep_default_na=False)
         missing = [name for name in self.added if name not in frame]
         if list(frame.columns) != [name for name in self.columns if name not in missing]:
             raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
@@ -50,7 +52,7 @@ def read_rows(path: Path, needed: Collection[str], again: str, **options: Any) -
 
     Raises UserError, which says `again`, if it is missing or empty, lacks a column or has no rows.
     """
-    frame = _read(path, again, **options)
+    frame = read_csv(path, again, **options)
     missing = [name for name in needed if name not in frame]
     if missing or frame.empty:
         what = f"no column {', '.join(missing)}" if missing else "no rows"
@@ -58,11 +60,15 @@ def read_rows(path: Path, needed: Collection[str], again: str, **options: Any) -
     return frame
 
 
-def _read(path: Path, again: str, **options: Any) -> pd.DataFrame:
+def read_csv(path: Path, again: str = AGAIN, **options: Any) -> pd.DataFrame:
+    """Read a CSV as pandas does with `options`.
+
+    Raises UserError, which says `again`, if it is missing or empty.
+    """
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:
         frame: pd.DataFrame = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
-        raise UserError(f"{path}: empty file: {again}") from None
+        raise UserError(f"{path}: it is empty: {again}") from None
     return frame

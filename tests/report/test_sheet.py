@@ -88,7 +88,7 @@ def test_another_file_is_refused(tmp_path: Path, read: Callable[[Path], pd.DataF
         read(path)
     for nothing in ("", "\n"):
         path.write_text(nothing)
-        with pytest.raises(UserError, match=r"a\.csv: empty file: \w+ it"):
+        with pytest.raises(UserError, match=r"a\.csv: it is empty: \w+ it"):
             read(path)
     path.write_text("b,c\nx,y\n")
     with pytest.raises(UserError, match=r"a\.csv: its columns are not |a\.csv: it has no column "):
@@ -98,5 +98,5 @@ def test_another_file_is_refused(tmp_path: Path, read: Callable[[Path], pd.DataF
 def test_an_empty_file_that_is_packed(tmp_path: Path) -> None:
     with gzip.open(path := tmp_path / "measurements.csv.gz", "wb"):
         pass
-    with pytest.raises(UserError, match=r"csv\.gz: empty file: make it again"):
+    with pytest.raises(UserError, match=r"csv\.gz: it is empty: make it again"):
         TIDY.read(path)

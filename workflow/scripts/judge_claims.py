@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import clear_errors
@@ -13,6 +11,7 @@ from fastdecode.report.claims.evidence import Resamples, read_cells
 from fastdecode.report.claims.judge import judge
 from fastdecode.report.claims.printed import printed, verdicts
 from fastdecode.report.claims.statistics import statistic_scores
+from fastdecode.report.sheet import read_csv
 from fastdecode.report.written import write_table
 
 params, out = snakemake.params, snakemake.output
@@ -22,7 +21,7 @@ with clear_errors():
     cells = {name: read_cells(artifacts[name], Path(path)) for name, path in params.cells.items()}
     resamples = Resamples(
         scores={
-            **{where: pd.read_csv(path) for where, path in params.scores.items()},
+            **{where: read_csv(Path(path)) for where, path in params.scores.items()},
             **statistic_scores(read_json(Path(path)) for path in snakemake.input.statistics),
         },
         times=Clocked({where: Path(path) for where, path in params.times.items()}),

@@ -14,6 +14,7 @@ from fastdecode.measure.resampling import (
 )
 from fastdecode.measure.summary import UNACCOUNTED
 from fastdecode.report.artifacts.cells import JOINT, TO
+from fastdecode.report.sheet import read_csv
 
 UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
 
@@ -75,7 +76,7 @@ class Clocked:
         path = self.paths[where]
         path = path.with_name(path.name.replace(".samples.", f".{kind}."))
         if path not in self._read:
-            self._read[path] = pd.read_csv(path, dtype={"decoder": str})
+            self._read[path] = read_csv(path, dtype={"decoder": str})
         samples = self._read[path]
         samples = samples[samples["decoder"] == entry]
         return None if samples.empty else samples

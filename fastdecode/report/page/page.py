@@ -15,6 +15,7 @@ from fastdecode.report.claims.printed import CAPTION, VERDICTS
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
+from fastdecode.report.sheet import read_csv
 from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.systems import systems_table
 from fastdecode.report.templates import template
@@ -142,7 +143,7 @@ def _sentences(
     report: Report, name: str, drawings: Mapping[Line, Sequence[tuple[str, Shown]]]
 ) -> list[dict[str, Any]]:
     """Return the examples of a dataset: source, reference, what every decoder wrote, drawings."""
-    frame = pd.read_csv(report.place.path(name), dtype=str, keep_default_na=False)
+    frame = read_csv(report.place.path(name), dtype=str, keep_default_na=False)
     examples = []
     for (dataset, split, number), group in frame.groupby(["dataset", "split", "line"], sort=False):
         line, first = (str(dataset), str(split), str(number)), group.iloc[0]

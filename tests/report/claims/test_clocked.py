@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fastdecode.errors import UserError
 from fastdecode.measure.resampling import draws
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.judge import HOLDS, UNKNOWN
@@ -109,3 +110,10 @@ def test_the_order_of_two_stages_is_told_by_its_interval(tmp_path: Path) -> None
         assert one.verdict == verdict
         (one,) = judged(found, check)
         assert (one.verdict, one.findings[0].why) == (UNKNOWN, "no interval is known")
+
+
+def test_samples_that_are_no_more(tmp_path: Path) -> None:
+    clocked = timed(tmp_path)
+    (tmp_path / "t.stages.csv.gz").write_bytes(b"")
+    with pytest.raises(UserError, match=r"t\.stages\.csv\.gz: .*run the workflow again"):
+        clocked.stages(WHERE, ENTRY, "encode", "", share=True)
