@@ -55,11 +55,7 @@ def test_every_kind_has_a_recipe_and_a_search() -> None:
 def test_glat_and_ctc_begin_as_the_code_of_glats_authors() -> None:
     systems = {name: System(**row) for name, row in ROWS["systems"].items()}
     found = {name: (row.soft_copy, row.activation) for name, row in systems.items()}
-    others = {
-        "ctc-glat-even-copy": (False, "gelu"),
-        "ctc-glat-relu": (True, "relu"),
-        "ctc-glat-even-copy-relu": (False, "relu"),
-    }
+    others = {"ctc-even-copy": (False, "gelu"), "ctc-relu": (True, "relu")}
     assert {name: found[name] for name in others} == others
     for name in found.keys() - others:
         mixes = systems[name].kind in ("glat", "ctc", "ctc-glat")
