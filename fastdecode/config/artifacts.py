@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.functions import traits
+from fastdecode.config.functions import PARAMETERS, SETTINGS, traits
 from fastdecode.config.models import Model
 from fastdecode.config.papers import (
     Artifact,
@@ -46,6 +46,26 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
             tiers["optimised"] = f"{model}/{fast}"
         found[row] = {str(tier): entry for tier, entry in tiers.items()}
     return found
+
+
+def bare(config: Configuration) -> list[str]:
+    """Return <paper>.<artifact> of those that nothing of the run goes into."""
+    return [
+        f"{key}.{name}"
+        for key, paper in config.papers.items()
+        for name, artifact in paper.artifacts.items()
+        if not _has_data(config, artifact)
+    ]
+
+
+def _has_data(config: Configuration, artifact: Artifact) -> bool:
+    if artifact.function == SETTINGS:  # of all systems that are trained
+        return bool(config.selected())
+    if artifact.function == PARAMETERS:
+        systems = list(config.run.systems)
+        return any(choose(pattern, systems, {}) for pattern in artifact.measured.values())
+    found = entries(config, artifact), [*statistics(config, artifact)], curves(config, artifact)
+    return any((*found, artifact.subwords))
 
 
 def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:

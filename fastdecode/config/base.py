@@ -1,6 +1,7 @@
 """The base class of every configuration row, and one-line messages for rows that do not fit."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -17,6 +18,8 @@ class Row(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+
+MEMBER = re.compile(r"(constrained-)?(int|float|str)$|literal\[")  # as pydantic names types
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -52,13 +55,19 @@ def check(model: type[RowT], values: object, where: str) -> RowT:
     except ValidationError as error:
         # A required key that is mistyped is missing too: its own fault says more.
         faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-        rest = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        more = len({_place(fault) for fault in faults}) - 1
+        rest = f" (and {more} more)" if more else ""
         raise UserError(f"{where}: {_describe(model, faults[0])}{rest}") from None
+
+
+def _place(fault: Any) -> tuple[str, ...]:
+    """Return the keys and numbers that lead to a fault, without the types of a union's members."""
+    return tuple(part for part in map(str, fault["loc"]) if not MEMBER.match(part))
 
 
 def _describe(model: type[BaseModel], fault: Any) -> str:
     """Say in words what pydantic found at one place."""
-    path = [str(part) for part in fault["loc"]]
+    path = list(_place(fault))
     key = ".".join(path)
     if fault["type"] == "extra_forbidden":
         return f'unknown key "{key}"{nearest(path[-1], _keys_at(model, path[:-1]))}'
@@ -69,6 +78,13 @@ def _describe(model: type[BaseModel], fault: Any) -> str:
         return message
     if fault["type"] in ("model_type", "dict_type"):
         message = "expected keys and values"
+    if fault["type"] == "union_tag_invalid":
+        said = {name: str(word).replace("'", "") for name, word in fault["ctx"].items()}
+        known = said["expected_tags"].split(", ")
+        return (
+            f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{nearest(said["tag"], known)}'
+        )
+    message = message.removesuffix(", not 0").replace(" after validation", "")
     message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")  # YAML's word
     return f'"{key}": {message}, found {fault["input"]!r}'
 

@@ -1,10 +1,10 @@
 """Whether a run is sound: every name that it and its definitions refer to is there, and fits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import nearest
 from fastdecode.config.given import check_given
@@ -38,6 +38,17 @@ def check_all(config: "Configuration", where: str) -> None:
         config.training(model.dataset, model.system)
     check_given(config, where)
     _check_papers(config)
+
+
+def check_name(values: Mapping[str, Any], default: Mapping[str, Any]) -> None:
+    """Raise UserError on another run than `default`, that of config.yaml, with the name of that."""
+    name = default["name"]
+    others = (key for key in ("datasets", "systems", "decoders") if values.get(key) != default[key])
+    if values.get("name") == name and (other := next(others, None)):
+        raise UserError(
+            f"configuration: {other} are not those of config.yaml, whose name this run has, so "
+            f"that it would write over results/report/{name}: give it a name of its own (name: …)"
+        )
 
 
 def _check_families(config: "Configuration") -> None:
@@ -182,7 +193,7 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
     if model not in config.run.systems or decoder not in config.run.decoder_names:
         raise UserError(
             f'{where}: "{entry}" is not among what this run trains and decodes: '
-            "take one of its systems and decoders"
+            "take one of its systems and decoders (a run that says none has that of config.yaml)"
         )
     if system in config.ensembles:
         raise UserError(f"{where}: {model} is an ensemble, which is not timed: take one model")

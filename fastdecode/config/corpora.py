@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
 from fastdecode.config.base import Row
+from fastdecode.errors import UserError
 
 GENERATED_SPLITS = ("train", "valid", "test")
 
@@ -111,6 +112,12 @@ class Files(Piece):
         """The user's own files it is read from."""
         return self.source, self.target
 
+    @model_validator(mode="after")
+    def _two_files(self) -> "Files":
+        if self.source == self.target:
+            raise ValueError(f"source and target are both {self.source}")
+        return self
+
 
 class Bilingual(Piece):
     """One download with both languages in it."""
@@ -181,6 +188,16 @@ class Corpus(Row):
     def paths(self, split: str) -> tuple[Path, ...]:
         """The user's own files a split of files is read from, each once."""
         return tuple(dict.fromkeys(path for p in self.splits[split] for path in p.paths))
+
+    def check_files(self, name: str) -> None:
+        """Raise UserError on a file of the user's own that is not there."""
+        for split in self.splits:
+            for path in self.paths(split):
+                if not path.is_file():
+                    raise UserError(
+                        f"corpora/{name}.yaml: splits.{split}: no file {path} (a path without / at "
+                        "its beginning is from where snakemake is called)"
+                    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Corpus":

@@ -16,9 +16,9 @@ class Traits:
     each: bool = False  # shows every system of its statistics; others show the first that there is
 
 
-PARAMETERS = "artifacts.parameters"
+SETTINGS, PARAMETERS = "artifacts.settings", "artifacts.parameters"
 TRAITS = {
-    "artifacts.settings": Traits(metrics=False, settings=True),
+    SETTINGS: Traits(metrics=False, settings=True),
     PARAMETERS: Traits(metrics=False, settings=True, decoders=True),
     "aggressive.cases": Traits(metrics=False),
     "aggressive.step": Traits(metrics=False),

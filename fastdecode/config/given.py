@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from fastdecode.config.base import Row, nearest
+from fastdecode.config.rows import RAW
 from fastdecode.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ def check_given(config: "Configuration", where: str) -> None:
     """Raise UserError on a name that the run does not have, and on a file that is not there."""
     given = config.run.given
     models = {str(model.folder) for model in config.models()}
+    raw = {f"{dataset}/{RAW}" for dataset in config.datasets}  # no teacher's, but the corpus
     for kind, known in (
         ("models", models),
-        ("distilled", {f"{one.dataset}/{one.target}" for one in config.models()}),
+        ("distilled", {f"{one.dataset}/{one.target}" for one in config.models()} - raw),
         ("translations", {str(model.folder) for model in config.selected()}),
     ):
         for name, path in getattr(given, kind).items():

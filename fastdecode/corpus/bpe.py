@@ -27,17 +27,20 @@ def learn(sources: Sequence[Path], merges: int, codes: Path) -> None:
 
     There are fewer, and it says so, if no pair of pieces is left that occurs twice.
 
-    Raises UserError if the files contain no word of two letters.
+    Raises UserError if the files contain no word of two letters, or no pair of pieces twice.
     """
-    with open_to_write(codes) as file, _progress_lines():
-        try:
-            learn_bpe.learn_bpe(_lines(sources), file, merges)
-        except ValueError as error:
-            if "empty" not in str(error):  # max() of no pairs
-                raise
-            names = ", ".join(map(str, sources))
-            raise UserError(f"{names}: no word of two letters to learn BPE from") from None
-    reached = count_lines(codes) - 1
+    names = ", ".join(map(str, sources))
+    with write_aside(codes) as part:
+        with open_to_write(part) as file, _progress_lines():
+            try:
+                learn_bpe.learn_bpe(_lines(sources), file, merges)
+            except ValueError as error:
+                if "empty" not in str(error):  # max() of no pairs
+                    raise
+                raise UserError(f"{names}: no word of two letters to learn BPE from") from None
+        reached = count_lines(part) - 1
+        if not reached:
+            raise UserError(f"{names}: no two pieces stand together twice: too little text for BPE")
     if reached < merges:
         say("bpe", f"{codes}: the text has only {reached:,} merges, {merges:,} were asked for")
 

@@ -42,8 +42,16 @@ class Kernel(NamedTuple):
 
 
 def threads_of(word: str) -> int:
-    """Return how many threads `all` or a number stands for: all cores of this process."""
-    return cores() if word == "all" else int(word)
+    """Return how many threads `all` or a number stands for: all cores of this process.
+
+    Raises UserError on more threads than cores, which would wait for each other.
+    """
+    threads = cores() if word == "all" else int(word)
+    if threads > cores():
+        raise UserError(
+            f"latency.threads: {threads} are more than the {cores()} cores here: take fewer"
+        )
+    return threads
 
 
 def synchroniser(device: str) -> Callable[[], None]:

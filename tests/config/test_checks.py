@@ -6,7 +6,9 @@ import pytest
 import yaml
 
 from fastdecode.config.base import merge
+from fastdecode.config.checks import check_name
 from fastdecode.config.rows import System
+from fastdecode.errors import UserError
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
 
 
@@ -217,3 +219,13 @@ def test_a_decoder_that_holds_no_lengths_is_refused(folder: Path) -> None:
         "config.yaml: decoders: quick cannot hold translations to a length, as untrained/student "
         "needs: leave it out"
     )
+
+
+def test_another_run_does_not_write_over_the_report_of_the_default() -> None:
+    check_name(RUN, RUN)
+    check_name(RUN | {"seeds": [2], "device": "cuda", "papers": []}, RUN)
+    for key in ("datasets", "systems", "decoders"):
+        other = RUN | {key: ["x"]}
+        check_name(other | {"name": "mine"}, RUN)
+        with pytest.raises(UserError, match=f"{key} are not those of .*results/report/try: give"):
+            check_name(other, RUN)

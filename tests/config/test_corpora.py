@@ -6,6 +6,7 @@ import yaml
 from pydantic import ValidationError
 
 from fastdecode.config.corpora import Corpus, Download
+from fastdecode.errors import UserError
 
 CONFIG = Path(__file__).parents[2] / "config"
 FILES = sorted((CONFIG / "corpora").glob("*.yaml"))
@@ -14,6 +15,7 @@ DOWNLOADS = {
     for key, row in yaml.safe_load((CONFIG / "downloads.yaml").read_text()).items()
 }
 PIECE = {"kind": "pair", "source": "a.de", "target": "a.en"}
+SAME = {"kind": "files", "source": "a.de", "target": "a.de"}
 ROW = {"source": "de", "target": "en", "splits": {"train": [PIECE], "valid": [PIECE]}}
 
 
@@ -119,9 +121,23 @@ def test_the_defaults_and_split_names() -> None:
     ]
 
 
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    here, not_there = tmp_path / "a.de", tmp_path / "a.en"
+    here.touch()
+    for pair in ((here, not_there), (not_there, here)):
+        one = {"kind": "files", **dict(zip(("source", "target"), map(str, pair), strict=True))}
+        corpus = Corpus.model_validate({**ROW, "splits": {"train": [PIECE], "valid": [one]}})
+        with pytest.raises(UserError, match=rf"mine\.yaml: splits\.valid: no file {not_there} "):
+            corpus.check_files("mine")
+        not_there.touch()
+        corpus.check_files("mine")
+        not_there.unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"splits": {"train": [PIECE], "valid": [SAME]}}, "source and target are both a.de"),
         ({"colour": 1}, "colour"),
         ({"source": "en"}, "both en"),
         ({"source": "German"}, "source"),

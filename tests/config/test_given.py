@@ -18,6 +18,10 @@ TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7
             'given.models: this run makes no "talks.8k/raw/techer/seed7"; did you mean "talks.8k',
         ),
         ({"distilled": {"talks.8k/raw/x": "."}}, 'given.distilled: this run makes no "talks.8k'),
+        (
+            {"distilled": {"talks.8k/raw": "."}},
+            'no "talks.8k/raw"; did you mean "talks.8k/teacher"?',
+        ),
         ({"models": {TEACHER: "none"}}, f"given.models: {TEACHER}: no file or folder none"),
         ({"models": {TEACHER: "."}}, f"given.models: {TEACHER}: . has no checkpoint.pt"),
         (

@@ -72,6 +72,10 @@ def test_fewer_merges_than_asked_for(
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
+    write_lines(tmp_path / "once", ["the a"])
+    with pytest.raises(UserError, match="once: no two pieces stand together twice"):
+        learn([tmp_path / "once"], 10, tmp_path / "codes")
+    assert not (tmp_path / "codes").exists()
     write_lines(tmp_path / "text", ["a b c"])
     with pytest.raises(UserError, match="text: no word of two letters"):
         learn([tmp_path / "text"], 10, tmp_path / "codes")

@@ -87,8 +87,10 @@ def test_arrays_are_larger_than_all_caches_together(tmp_path: Path) -> None:
 
 
 def test_threads() -> None:
-    assert threads_of("3") == 3
-    assert threads_of("all") == cores()
+    assert threads_of("1") == 1
+    assert threads_of("all") == cores() == threads_of(str(cores()))
+    with pytest.raises(UserError, match=rf"threads: {cores() + 1} are more than the {cores()} cor"):
+        threads_of(str(cores() + 1))
 
 
 @pytest.fixture

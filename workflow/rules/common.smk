@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fastdecode.config.base import read_yaml
+from fastdecode.config.checks import check_name
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, UNTRAINED
@@ -19,6 +20,7 @@ with clear_errors():
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):
             read_yaml(Path(path))
+    check_name(config, read_yaml(Path(workflow.basedir, "config/config.yaml")))
     CONFIG = Configuration(config, Path(workflow.basedir, "config"))
 
 

@@ -17,6 +17,12 @@ rule fetch_download:
         "../scripts/fetch_download.py"
 
 
+# A file that is missing is said at once: where its text was extracted before, Snakemake would go on
+# with that.
+with clear_errors():
+    for name, corpus in CONFIG.corpora.items():
+        corpus.check_files(name)
+
 # What of a corpus decides none of its text: it is for estimates and statistics alone.
 ELSEWHERE = {"pairs", "words", "references"}
 
