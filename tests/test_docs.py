@@ -14,8 +14,13 @@ from fastdecode.families import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"
-BY_HAND = [ROOT / "README.md", CONFIG / "README.md", *(ROOT / "docs").rglob("*.md")]
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+BY_HAND = [
+    *(ROOT / folder / "README.md" for folder in ("", "config", "results")),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "fastdecode").rglob("README.md"),
+]
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")  # a file, a heading, or both
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"fastdecode (?:translate|export) (.*--system.*)")
 PATH = re.compile(r"\b(?:config|docs|workflow|tests|profiles|fastdecode)/[\w./-]+\w")
@@ -23,8 +28,20 @@ PATH = re.compile(r"\b(?:config|docs|workflow|tests|profiles|fastdecode)/[\w./-]
 
 @pytest.mark.parametrize("page", BY_HAND, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
+    for file, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        to = page.parent / file if file else page
+        assert to.exists(), file
+        assert not heading or heading in anchors(to.read_text(encoding="utf-8")), (file, heading)
+
+
+def anchors(text: str) -> set[str]:
+    """What a page is linked at: its headings, without punctuation, numbered where alike."""
+    found: set[str] = set()
+    for heading in HEADING.findall(text):
+        plain = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        alike = sum(re.fullmatch(rf"{re.escape(plain)}(-\d+)?", one) is not None for one in found)
+        found.add(f"{plain}-{alike}" if alike else plain)
+    return found
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)

@@ -54,10 +54,11 @@ def run(arguments: argparse.Namespace) -> None:
     folder, out = arguments.folder, arguments.out or arguments.folder
     papers = read_papers(arguments.papers)
     found = drawable(folder, papers)
-    for name in arguments.only:
+    only = [name.removesuffix(".csv") for name in arguments.only]
+    for name in only:
         if name not in found:
             raise UserError(f"--only: no {name}.csv in {folder}{nearest(name, found)}")
-    chosen = {name: found[name] for name in arguments.only or found}
+    chosen = {name: found[name] for name in only or found}
     drawn: dict[str, list[Path]] = {}
     failed = []
     for name, artifact in track(chosen.items(), "redraw", "files", len(chosen)):
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
             failed.append(str(error))
     done = [path.suffix for files in drawn.values() for path in files]
     said = f"redrawn into {out}: {done.count('.tex')} tables, {done.count('.svg')} figures"
-    if not arguments.only:
+    if not only:
         try:
             said += f"; {_page(folder, out, drawn, papers)}"
         except UserError as error:

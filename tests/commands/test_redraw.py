@@ -76,7 +76,7 @@ def test_a_page_where_there_are_measurements(
     assert "Systems on toy.long, test" in text and "Learning curves" in text
     assert 'id="lattice"' not in text and "Nothing of it was run" not in text
     page.unlink()
-    main(["redraw", str(kept), "--out", str(out), "--only", "dag.table1"])
+    main(["redraw", str(kept), "--out", str(out), "--only", "dag.table1.csv"])
     assert capsys.readouterr().out.endswith("1 tables, 0 figures\n") and not page.exists()
 
 
