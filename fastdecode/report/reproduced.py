@@ -52,9 +52,10 @@ stands beside its verdict.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
 a run of all families tells more claims, its verdicts stand here instead: the link says so, and its
-models are not those of the column. Systems are as they were when a folder was written: GLAT, CTC and
-CTC + GLAT begin in another way since November 25, 2026 ([how much that
-is](measurements/dag/README.md#how-blank-slots-begin)).
+models are not those of the column.
+
+Systems are as they were when a folder was written: GLAT, CTC and CTC + GLAT begin in another way
+since November 25, 2026 ([what it gains](measurements/dag/README.md#how-blank-slots-begin)).
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`).
