@@ -181,3 +181,11 @@ def test_the_ratio_of_an_update(binarised: Path) -> None:
     assert not found.glances
     with pytest.raises(ValueError, match="no end of the training is known"):
         task(binarised, max_epoch=7).glancing_ratio(1)
+
+
+def test_batches_of_the_validation_set_are_no_updates(binarised: Path) -> None:
+    found = task(binarised, max_epoch=7)
+    count = updates(found, 1)
+    found.load_dataset("valid")
+    found.get_batch_iterator(found.dataset("valid"), max_tokens=128)
+    assert found.total_updates == 7 * count

@@ -79,6 +79,9 @@ def test_case() -> None:
     plain = multi_reference_bleu(HYPOTHESES, REFERENCES, "en", False)["value"]
     assert multi_reference_bleu(loud, REFERENCES, "en", True)["value"] == pytest.approx(plain)
     assert multi_reference_bleu(loud, REFERENCES, "en", False)["value"] < plain / 2
+    drawn = resampled_multi_reference_bleu(HYPOTHESES, REFERENCES, "en", False, resamples=5)
+    lowered = resampled_multi_reference_bleu(loud, REFERENCES, "en", True, resamples=5)
+    assert lowered.tolist() == drawn.tolist()
 
 
 @pytest.mark.parametrize("references", [[["a"], ["b"]], [["a", "b"], ["c", "d", "e"]]])

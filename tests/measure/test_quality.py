@@ -84,6 +84,7 @@ def sacrebleu(folder: Path, hypotheses: list[str], *references: list[str], more:
         ("bleu", True, TEXTS, [REFERENCE], "-m bleu --lowercase"),
         ("chrf", True, TEXTS, [REFERENCE], "-m chrf --chrf-lowercase"),
         ("tokenised_bleu", False, WORDS, [TOKENISED], "-m bleu --tokenize none --force"),
+        ("tokenised_bleu", True, WORDS, [TOKENISED], "-m bleu -tok none --force --lowercase"),
         ("compound_split_bleu", False, SPLIT, [SPLIT_TOKENISED], "-m bleu -tok none --force"),
     ],
 )

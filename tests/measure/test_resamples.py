@@ -73,3 +73,11 @@ def test_files_of_one_decoder_are_its_seeds(tmp_path: Path) -> None:
     assert list(resample_files("end_precision", files[:1], REFERENCE)) == [
         f"raw/a/beam/{part}" for part in parts
     ]
+
+
+def test_case_counts_unless_it_was_lowered() -> None:
+    loud = [line.upper() for line in RIGHT]
+    lowered = Reference(loud, loud, "en", lowercase=True)
+    found = resamples("end_precision", TRANSLATIONS, lowered)
+    plain = resamples("end_precision", TRANSLATIONS, REFERENCE)
+    np.testing.assert_array_equal(found["precision1_all"], plain["precision1_all"])

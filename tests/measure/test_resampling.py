@@ -9,6 +9,7 @@ from fastdecode.measure.resampling import (
     resampled_bleu,
     resampled_bleu_by_length,
     resampled_rate,
+    resampled_ratio,
     resampled_seeds,
     resampled_stages,
     resampled_time,
@@ -126,3 +127,29 @@ def test_decoders_of_a_model_share_seeds_and_models_do_not() -> None:
     assert beam - greedy == pytest.approx(np.full(1000, 2.0))
     other = resampled_seeds(seeds, "raw/nat")
     assert abs(np.corrcoef(greedy, other)[0, 1]) < 0.1
+
+
+def test_a_ratio_over_nothing_is_no_number() -> None:
+    found = resampled_ratio(np.array([[0, 0], [3, 6]]), resamples=20)
+    nothing = (draws(2, 20) == 0).all(axis=1)
+    assert nothing.any() and np.isnan(found[nothing]).all()  # and not 0
+    assert found[~nothing] == pytest.approx(0.5)
+
+
+def test_stages_are_of_lines_inside_alone() -> None:
+    times = np.array([1.0, 100.0])[:, None, None] + np.zeros((2, 5, 1))  # (lines, repeats, stages)
+    found = resampled_stages(times, np.array([True, False]))
+    assert set(found[~np.isnan(found)]) == {1.0}
+
+
+def test_a_rate_is_the_median_of_the_repeats_drawn() -> None:
+    rates = np.array([1.0, 2.0, 7.0, 8.0, 90.0])
+    drawn = rates[draws(5, of="repeats")]
+    assert resampled_rate(rates).tolist() == np.median(drawn, axis=1).tolist()
+
+
+def test_case_counts_unless_it_was_lowered() -> None:
+    loud = [text.upper() for text in TEXTS]
+    plain = resampled_bleu(TEXTS, REFERENCE, "en", lowercase=False, resamples=5)
+    assert resampled_bleu(loud, REFERENCE, "en", True, resamples=5).tolist() == plain.tolist()
+    assert (resampled_bleu(loud, REFERENCE, "en", False, resamples=5) < plain / 2).all()

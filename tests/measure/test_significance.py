@@ -176,3 +176,8 @@ def test_a_seed_without_baseline(tmp_path: Path) -> None:
     files = [write(tmp_path, REFERENCE, *names) for names in (("beam5", 1), ("greedy", 2))]
     with pytest.raises(UserError, match="no translations of raw/base/beam5 with seed 2"):
         compare_files(files, ["raw/base/beam5"], REFERENCE, "en", False)
+
+
+def test_more_words_are_a_change_though_none_of_them_is_right() -> None:
+    found = measure([f"{line} x" for line in REFERENCE[:3]] + REFERENCE[3:], REFERENCE)
+    assert found.changed == 3

@@ -191,3 +191,11 @@ def test_a_decoder_without_samples_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError):
         written(tmp_path, timings(Series("x", 1)))
     assert not list(tmp_path.iterdir())
+
+
+def test_passes_are_a_mean_and_repeats_have_medians() -> None:
+    one = series(5)
+    values = zip(one.samples, (1.0, 2.0, 9.0), (1, 1, 7), strict=True)
+    one.samples = [s._replace(milliseconds=time, passes=passes) for s, time, passes in values]
+    row = summarise_series(one, WARMUP)
+    assert (row["passes"], row["repeat_medians"]) == (3, [2.0])

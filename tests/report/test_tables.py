@@ -1,6 +1,6 @@
 import pandas as pd
 
-from fastdecode.report.tables import is_numeric, signed, to_markdown
+from fastdecode.report.tables import is_numeric, seeds_of, signed, to_markdown
 
 FRAME = pd.DataFrame({"system": ["a|b_c", "d"], "BLEU & co": ["1.5 ± 0.1†", "–"], "up": ["×2", ""]})
 
@@ -21,3 +21,7 @@ def test_numbers_below_zero_are_numbers_with_a_minus() -> None:
     assert signed("0.7") == "0.7" and signed("dag-beam") == "dag-beam"
     assert is_numeric(pd.Series(["1.5", signed("-0.7")]))
     assert not is_numeric(pd.Series(["1.5", "-"]))
+
+
+def test_seeds_stand_once_in_the_order_of_numbers() -> None:
+    assert seeds_of(["1 10", "2 1"]) == "1, 2, 10"

@@ -214,3 +214,11 @@ def test_the_band_is_where_paths_are() -> None:
         for path in every_path(length, size):
             expected[torch.arange(length), list(path)] = True
         assert torch.equal(found[b], expected)
+
+
+def test_a_step_of_tiny_mass_is_not_trusted() -> None:
+    """However well both sides agree: products in it may have left single precision."""
+    scores, links, lengths, sizes = random_target(5, 1, 6, 12)
+    for less, expected in ((0.0, False), (45.0, True)):  # e^-45 is below LEAST
+        _, recomputed = log_likelihood(scores.float(), links.float() - less, lengths, sizes)
+        assert (recomputed == expected).all()

@@ -119,3 +119,8 @@ def test_batches_are_their_sentences_one_by_one() -> None:
         for (tokens, score), (expected, total) in zip(singles, together[b::4], strict=True):
             assert tokens == expected
             assert score == pytest.approx(total)
+
+
+def test_a_limit_beyond_the_graph_is_none() -> None:
+    graph, _ = random_graph(11, SIZES, count=1)
+    assert viterbi(graph, torch.full((4,), 99), 1.0) == viterbi(graph, graph.sizes, 1.0)

@@ -31,6 +31,7 @@ ENTRIES = {
 
 
 def test_a_row_has_its_stages_and_others_the_rest(tidy: pd.DataFrame) -> None:
+    tidy = pd.concat([tidy, tidy.assign(dataset="other", value=9 * tidy["value"])])
     found = cells(Evidence(ARTIFACT, tidy, {"toy": Part("test", "test", ENTRIES)}))
     ours = found[(found["source"] == "ours") & (found["tier"] == "reference")]
     times = ours[ours["column"] == "latency_ms"].set_index("row")["value"]

@@ -129,3 +129,9 @@ def test_without_points_the_figure_says_so(tmp_path: Path, saved: list[Figure]) 
     draw("x", ARTIFACT, csv, (tmp_path / "x.svg", tmp_path / "x.png"))
     (figure,) = saved
     assert "nothing of it was run" in "".join(text.get_text() for text in figure.texts)
+
+
+def test_points_of_other_datasets_stand_apart(tidy: pd.DataFrame) -> None:
+    both = pd.concat([tidy.assign(dataset="other", value=0.0), tidy])
+    made, alone = (points(Evidence(ARTIFACT, one, PARTS)) for one in (both, tidy))
+    pd.testing.assert_frame_equal(made, alone)

@@ -7,7 +7,7 @@ import pytest
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.artifacts.rows import cells, printed
+from fastdecode.report.artifacts.rows import cells, clocked, printed
 from tests.report.conftest import value
 
 ARTIFACT = Artifact(
@@ -225,8 +225,11 @@ def test_scores_that_differ_from_a_row_are_marked(tidy: pd.DataFrame) -> None:
     ]
     against = ("big/small/x", "raw/base/beam5", "big/small/y")
     part = replace(PARTS["toy"], against=against, comparisons=tests)
-    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow", "missing")})
+    more = {"measured": {**ARTIFACT.measured, "chrf": "chrf"}}
+    artifact = ARTIFACT.model_copy(update={"against": ("absent", "slow", "missing"), **more})
+    tidy = pd.concat([tidy, pd.DataFrame([value("big/small/beam5", "chrf", 50.0)])])
     made = cells(Evidence(artifact, tidy, {"toy": part}))
+    assert ours(made, "quick", "chrf")["marks"] == ""  # BLEU alone is tested
     assert ours(made, "quick", "bleu")["marks"] == "ᵇ"  # with every seed, in one direction
     assert ours(made, "slow", "bleu")["marks"] == ""
     table = printed("x", artifact, made)
@@ -302,3 +305,21 @@ def test_published_numbers_may_have_a_deviation(tidy: pd.DataFrame) -> None:
     )
     table = printed("x", artifact, cells(Evidence(artifact, tidy, PARTS)))
     assert table.frame["published BLEU"].tolist() == ["27.4 ± 0.25", "26"]
+
+
+def test_fewest_threads_are_fewest_as_numbers(tidy: pd.DataFrame) -> None:
+    tidy["threads"] = tidy["threads"].replace({"1": "9", "2": "10"})
+    cell = ours(cells(Evidence(ARTIFACT, tidy, PARTS)), "slow", "ms", "reference")
+    assert (cell["threads"], cell["value"]) == ("9", 15.0)
+
+
+def test_a_disturbance_of_other_batches_is_no_mark(tidy: pd.DataFrame) -> None:
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["batch"] == "32"), "value"] = 1.0
+    cell = ours(cells(Evidence(ARTIFACT, tidy, PARTS)), "quick", "many", "reference")
+    assert (cell["batch"], cell["marks"]) == ("8", "")
+
+
+def test_how_sentences_were_timed_alone_says_nothing_of_batches(tidy: pd.DataFrame) -> None:
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["scenario"] == "Smax"), "value"] = 1.0
+    found = clocked(tidy, "toy", "test", "raw/base/beam5")
+    assert (found["threads"], found["marks"]) == ("1", "")

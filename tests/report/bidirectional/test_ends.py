@@ -66,3 +66,16 @@ def test_all_lines_count_on_another_corpus() -> None:
     ours = found[found["source"] == "ours"].set_index(["row", "column"])["value"]
     assert ours["all", "p1_single_l2r"] == pytest.approx(90)
     assert "Ours: raw/base/beam5 on toy, test, all lines." in printed("x", elsewhere, found).caption
+
+
+def test_ngrams_of_either_order_of_the_dataset_alone_count() -> None:
+    rows = [
+        value("raw/base/beam5", f"precision{order}_all/over30", share, dataset=dataset)
+        for order, share in ((1, 0.5), (4, 0.125))
+        for dataset in ("toy", "other")
+    ]
+    found = pd.DataFrame(rows)
+    found.loc[found["dataset"] == "other", "value"] = 1.0
+    found = cells(Evidence(ARTIFACT, found, {"toy": Part("test", "test", ENTRIES)}))
+    ours = found[found["source"] == "ours"].set_index("column")["value"]
+    assert ours.to_dict() == {"p1_single_l2r": 50, "p4_single_l2r": 12.5}

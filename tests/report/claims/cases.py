@@ -21,7 +21,8 @@ TABLE = {
     "published": {"bleu": "B"},
     "measured": {"bleu": "bleu", "ms": "latency", "speedup": "speedup"}
     | {"tokens": "tokens_ratio", "passes": "passes", "memory": "memory"}
-    | {"ends": "end_precision_gain", "module": "module_time", "repeated": "repetition"},
+    | {"ends": "end_precision_gain", "module": "module_time", "repeated": "repetition"}
+    | {"share": "module_share"},
     "over": "slow",
     "rows": {name: {"bleu": 30, "ours": f"raw/{name}/beam5"} for name in NAMES},
 }

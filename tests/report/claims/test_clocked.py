@@ -117,3 +117,12 @@ def test_samples_that_are_no_more(tmp_path: Path) -> None:
     (tmp_path / "t.stages.csv.gz").write_bytes(b"")
     with pytest.raises(UserError, match=r"t\.stages\.csv\.gz: .*run the workflow again"):
         clocked.stages(WHERE, ENTRY, "encode", "", share=True)
+
+
+def test_a_share_of_time_is_resampled_in_percent_as_cells_are(tmp_path: Path) -> None:
+    same = {"tier": "reference", "scenario": "S1", "what": ENTRY, "part": "encode"}
+    (cell,) = cells_of(tmp_path, line("quick", "share", 42.0, **same))
+    clocked = timed(tmp_path)
+    share = clocked.stages(WHERE, ENTRY, "encode", "", share=True)
+    drawn = Resamples(times=clocked).of(cell)
+    assert share is not None and drawn is not None and drawn == pytest.approx(100 * share)

@@ -149,7 +149,9 @@ def test_equal_scores_need_an_interval_too(tmp_path: Path) -> None:
     same = {"equal": ["quick.bleu", "slow.bleu"]}
     drawn = np.full(1000, 40.0)
     few = np.where(np.arange(1000) < 3, np.nan, drawn)
-    for other, expected in ((drawn, HOLDS), (drawn + 1, FAILS), (few, UNKNOWN), (None, UNKNOWN)):
+    once = drawn + (np.arange(1000) == 3)
+    others = ((drawn, HOLDS), (once, FAILS), (drawn + 1, FAILS), (few, UNKNOWN), (None, UNKNOWN))
+    for other, expected in others:
         columns = {"raw/quick/beam5": drawn}
         columns |= {} if other is None else {"raw/slow/beam5": other}
         scores = Resamples({("toy", "test", "bleu"): pd.DataFrame(columns)})
@@ -283,3 +285,14 @@ def test_verdicts_are_written_and_printed(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="make it again"):
         (tmp_path / "other.csv").write_text("claim\n")
         VERDICTS.read(tmp_path / "other.csv")
+
+
+def test_a_difference_alone_is_printed_with_a_sign(tmp_path: Path) -> None:
+    bounds = [{"value": "quick.memory", "above": 0, "below": 9}]
+    checks = [*bounds, {"rising": ["quick.memory", "other.memory"]}]
+    row = {"statement": "s", "artifacts": ["table1"], "check": checks}
+    claims = {"mine": check(Claim, row, "mine")}
+    frame = verdicts(claims, judge(claims, ARTIFACTS, sizes(tmp_path), Resamples()))
+    assert printed("mine", frame).frame["numbers"].tolist() == [
+        "0 < quick.memory < 9: 2; quick.memory < other.memory: +2"
+    ]

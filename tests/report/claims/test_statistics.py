@@ -44,7 +44,8 @@ def test_samples_that_were_measured_without_resamples_have_none() -> None:
 
 
 def test_a_seed_without_resamples_leaves_the_mean_without() -> None:
-    assert statistic_scores([samples(1), samples(2, resamples={"pairwise": SEEDS[1]})]) == {}
+    seeds = [samples(1), samples(2, resamples={"pairwise": SEEDS[1]})]
+    assert statistic_scores(seeds) == statistic_scores(seeds[::-1]) == {}
 
 
 def test_shares_are_resampled_by_line() -> None:

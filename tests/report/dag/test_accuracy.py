@@ -45,3 +45,20 @@ def test_nothing_of_it_was_run(paper: Paper) -> None:
     part = Part("test", "test", {}, valid="valid")
     table = printed("x", artifact, cells(Evidence(artifact, empty, {"toy": part})))
     assert "Nothing of it was run here." in table.caption
+
+
+def test_a_system_whose_name_begins_alike_is_another(paper: Paper, origin: dict[str, Any]) -> None:
+    same = origin | {"target": "raw", "split": "valid"}
+    documents = [
+        {"provenance": same | {"system": system, "dataset": dataset}, "accuracy": accuracy}
+        for system, dataset, accuracy in (
+            ("dag", "toy", 0.5),
+            ("dag-lambda4", "toy", 0.9),
+            ("dag-lambda4", "other", 0.1),
+        )
+    ]
+    entries = {"da_transformer": {"reference": "raw/dag-lambda4/dag-lookahead"}}
+    part = Part("test", "test", entries, valid="valid")
+    empty = pd.DataFrame(columns=COLUMNS)
+    found = cells(Evidence(paper.artifacts["table2"], empty, {"toy": part}, documents))
+    assert found.loc[found["source"] == "ours", "value"].tolist() == [pytest.approx(90)]

@@ -147,6 +147,7 @@ def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> 
         for bucket, bleu, lines in (("1-10", 30, 7), ("21-30", 20, 3))
         for metric, number in (("bleu", bleu + shift), ("lines", lines))
     ]
+    rows += [{**row, "dataset": "other", "value": 0.0} for row in rows]
     points = drawn("figure12", pd.DataFrame(rows), parts={"toy": part(nat="raw/base/beam5")})
     assert points[["x", "y", "n"]].to_numpy().tolist() == [[1, 32, 2], [3, 22, 2]]
     assert points["label"].tolist() == ["1-10\n7", "21-30\n3"]

@@ -47,6 +47,8 @@ def test_times_are_means_over_lines_and_repeats(evidence: Evidence) -> None:
     found = points(evidence)
     lines = found[found["panel"] == "lines"]
     assert lines["y"].sum() == len(LENGTHS)
+    ends = lines["label"].str.split("–", expand=True).astype(int)
+    assert lines["x"].tolist() == ends.mean(axis=1).tolist()
     first = found[(found["label"] == lines["label"].iloc[0]) & (found["panel"] == "times")]
     # lengths 4 and 5 are in the first bucket; the second repeat took three times as long
     assert first["series"].tolist() == list(STAGES)

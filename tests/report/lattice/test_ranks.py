@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +48,11 @@ def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> 
     assert_legible(figure)
     labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert "by the best edge to the word (rank 1 in toy: 60.0%)" in labels
+
+
+def test_words_of_other_datasets_are_not_counted(evidence: Evidence) -> None:
+    (one, _) = evidence.statistics
+    other = {**one, "provenance": {**one["provenance"], "dataset": "other"}}
+    other["readings"] = {name: {"counts": [0, 0, 0, 9]} for name in one["readings"]}
+    more = replace(evidence, statistics=[*evidence.statistics, other])
+    pd.testing.assert_frame_equal(points(more), points(evidence))

@@ -67,3 +67,11 @@ def test_the_figure_shows_what_the_teacher_wrote(
     POINTS.write(csv, real[real["panel"] == "real"])
     draw("lattice.figure1", ARTIFACT, csv, (svg, png))
     assert "corpus's references" in saved[1].get_suptitle()
+
+
+def test_a_union_has_its_mean_size(origin: dict[str, Any]) -> None:
+    seeds = [document(origin, "union", {8: 0.5}, seed=seed) for seed in (1, 2)]
+    for point in seeds[1]["points"]:
+        point["size"] = 10.5
+    found = points(Evidence(ARTIFACT, pd.DataFrame(), {"toy": Part("valid", "test", {})}, seeds))
+    assert set(found["x"]) == {(8.5 + 10.5) / 2}
