@@ -60,6 +60,10 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
             "batch_lines: 32 lines fill no batch of 64: set batches to smaller ones, or",
         ),
         ({"distill_decoder": "odd"}, "distill_decoder: odd does not decode the teacher teacher-x2"),
+        (
+            {"decoders": ["fast"], "speedup_over": over("raw/teacher/fast")},
+            "speedup_over.reference: fast is a decoder of tier optimised: a ratio never mixes",
+        ),
         ({"definitions": "nowhere"}, "config.yaml: definitions: no folder nowhere"),
     ],
 )
@@ -185,6 +189,31 @@ def test_settings_that_no_loss_of_a_family_reads_are_refused(
     assert fault(folder).startswith(
         "systems/other.yaml: training: no loss of other has clip_norm: "
     )
+
+
+def test_settings_that_one_loss_of_a_family_reads_are_not_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread = property(lambda row: frozenset({"accumulate"} if row.role == "big" else ()))
+    monkeypatch.setattr(System, "unread", unread)
+    assert read(folder).systems["teacher"].unread
+
+
+def test_text_of_one_dataset_does_not_distil_another(folder: Path, tmp_path: Path) -> None:
+    one, two = (
+        {
+            "distilled": {
+                f"{name}/{target}": str(tmp_path)
+                for name in names
+                for target in ("teacher", "teacher-x2")
+            }
+        }
+        for names in (["talks.8k"], ["talks.8k", "talks"])
+    )
+    run: dict[str, Any] = {"datasets": ["talks.8k", "talks"], "distill_decoder": "odd"}
+    run |= {"training": {"max_epochs": 1}}
+    assert "distill_decoder: odd does not decode the teacher" in fault(folder, given=one, **run)
+    assert read(folder, given=two, **run)
 
 
 def test_training_settings_are_checked_for_every_model(folder: Path) -> None:

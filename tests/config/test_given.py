@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fastdecode.families.autoregressive.rows import System
 from tests.config.conftest import fault, read
 
 TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7"
@@ -50,6 +51,25 @@ def test_what_others_learn_from_is_more_than_its_translations(folder: Path, tmp_
     (tmp_path / "text.gz").touch()
     distilled = {"distilled": {"talks.8k/teacher": str(tmp_path / "text.gz")}}
     assert read(folder, given=given | distilled, **own).run.given.distilled
+    (model := tmp_path / "model.pt").touch()
+    students = {f"talks.8k/teacher/student/seed{seed}": str(model) for seed in (7, 1)}
+    assert read(folder, given=given | {"models": students}, **own).run.given.models
+
+
+def test_companions_are_more_than_their_translations(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    companions = property(lambda row: ("teacher",) if row.layers == "12-3" else ())
+    monkeypatch.setattr(System, "companions", companions)
+    own = {"systems": ["raw/teacher", "teacher/teacher", "teacher/student"]}
+    given = {"translations": {"talks.8k/teacher/teacher/seed7": str(tmp_path)}}
+    message = "teacher/teacher/seed7: teacher/student cannot be trained without the model"
+    assert message in fault(folder, given=given, **own)
+
+
+def test_where_nothing_is_timed_nothing_needs_a_denominator(folder: Path, tmp_path: Path) -> None:
+    every = {str(model.folder): str(tmp_path) for model in read(folder).selected()}
+    assert read(folder, given={"translations": every}).run.given.translations
 
 
 def test_a_folder_or_a_checkpoint_alone(folder: Path, tmp_path: Path) -> None:

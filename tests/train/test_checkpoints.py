@@ -367,6 +367,8 @@ def test_tied_weights_are_one_in_the_file(put: Put, tmp_path: Path, copied: bool
     assert weights["decoder.weight"].tolist() == [[1.5] * 3] * 2
     assert list(weights) == list(load(paths[0])["model"])
     assert parameters(weights) == 6 + 2
+    markers = {f"decoder.{name}": torch.ones(1) for name in ("version", "embed._float_tensor")}
+    assert parameters(weights | markers) == 6 + 2
 
 
 def test_equal_weights_that_are_not_tied_are_counted_each(put: Put) -> None:
