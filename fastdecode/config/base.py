@@ -84,7 +84,7 @@ def _describe(model: type[BaseModel], fault: Any) -> str:
         return (
             f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{nearest(said["tag"], known)}'
         )
-    message = message.removesuffix(", not 0").replace(" after validation", "")
+    message = re.sub(r" after validation, not \d+$", "", message)
     message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")  # YAML's word
     return f'"{key}": {message}, found {fault["input"]!r}'
 

@@ -32,6 +32,7 @@ def refused(place: Workplace, *targets: str) -> str:
         ({"sytems": []}, 'unknown key "sytems"; did you mean "systems"?'),
         ({"seeds": "one"}, "\"seeds\": input should be a valid list, found 'one'"),
         ({"datasets": ["mikro"]}, 'there is no "mikro"; did you mean "micro"?'),
+        ({"name": "toy"}, "datasets are not those of config.yaml, whose name this run has"),
         ({"systems": ["raw/transfomer"]}, 'no "transfomer"; did you mean "transformer"?'),
         (
             {"training": {"batch_token": 1}},
@@ -61,10 +62,7 @@ def test_a_missing_gpu(workplace: Workplace) -> None:
 
 def test_a_missing_file(workplace: Workplace) -> None:
     (workplace.folder / "text/valid.de").unlink()
-    workplace.save()
-    done = workplace.snakemake(DATA)
-    assert done.returncode != 0
-    assert "text/valid.de" in done.stdout
+    assert "corpora/micro.yaml: splits.valid: no file text/valid.de" in refused(workplace, DATA)
 
 
 def test_different_line_counts(workplace: Workplace) -> None:
