@@ -17,12 +17,13 @@ __all__ = ["draw", "points"]
 def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Path, ...]) -> None:
     """Draw a panel a dataset and tier, the points of a series joined in the order of its rows.
 
-    Published points are hollow, not joined, and in every panel. Whiskers are standard deviations
-    over seeds.
+    Published points are hollow, not joined, and in every panel, or in one of their own where there
+    are no others. Whiskers are standard deviations over seeds.
     """
     published = points[points["source"] == PUBLISHED]
     ours = points[points["source"] != PUBLISHED]
-    places = list(ours[["dataset", "panel"]].drop_duplicates().itertuples(index=False))
+    places = list(ours[["dataset", "panel"]].drop_duplicates().itertuples(index=False, name=None))
+    places = places or [(PUBLISHED, "")]
     marks = dict(zip(points["series"].unique(), styles(), strict=False))
     with canvas(3.4 * len(places), *pictures) as figure:
         panels = figure.subplots(len(places), 1, squeeze=False)[:, 0]
@@ -66,7 +67,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                     )
                 handles.setdefault(_named(str(series), rows), handle)
             logarithmic(panel, "x", pd.concat([here["x"], published["x"]]))
-            panel.set(title=f"{dataset}, {tier}", ylabel=artifact.axes["y"])
+            panel.set(title=", ".join(filter(None, (dataset, tier))), ylabel=artifact.axes["y"])
             panel.grid(**GRID)
         panels[-1].set_xlabel(artifact.axes["x"])
         figure.suptitle(head_of(name, artifact, points), fontsize="medium")

@@ -12,9 +12,10 @@ from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts import make as made_by
 from fastdecode.report.artifacts.cells import CELLS
-from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.make import make
+from fastdecode.report.artifacts.evidence import Evidence, Part
+from fastdecode.report.artifacts.make import draw, make, tabulate
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.tidy import TIDY
 
 ROOT = Path(__file__).parents[3]
 ORIGIN = {
@@ -31,6 +32,12 @@ KEPT = [
     for paper in sorted((ROOT / "config/papers").glob("*.yaml"))
     for name, artifact in read_yaml(paper)["artifacts"].items()
     for path in sorted((ROOT / "docs/measurements").glob(f"*/*/{paper.stem}.{name}.csv"))
+]
+
+EVERY = [
+    pytest.param(f"{paper.stem}.{name}", Artifact.model_validate(row), id=f"{paper.stem}.{name}")
+    for paper in sorted((ROOT / "config/papers").glob("*.yaml"))
+    for name, row in read_yaml(paper)["artifacts"].items()
 ]
 
 
@@ -88,3 +95,16 @@ def test_kept_numbers_name_their_commit(path: Path, artifact: dict[str, str]) ->
     if not traits(artifact["function"]).settings:
         every = [commit for text in commits for commit in text.split() or [""]]
         assert [one for one in every if len(one.partition("-")[0]) != 40] == []
+
+
+@pytest.mark.parametrize(("name", "artifact"), EVERY)
+def test_what_nothing_was_run_of_shows_published_numbers_alone(
+    name: str, artifact: Artifact, out: Path
+) -> None:
+    nothing = Evidence(artifact, TIDY.frame([]), {"toy": Part("test", "test", {}, valid="valid")})
+    make(nothing, out)
+    if artifact.kind == "table":
+        assert len(tabulate(name, artifact, out).frame) > 0
+    else:
+        draw(name, artifact, out, (picture := out.with_suffix(".svg"),))
+        assert picture.stat().st_size > 0
