@@ -77,9 +77,10 @@ def head_of(name: str, artifact: Artifact, points: pd.DataFrame) -> str:
 
 def _shared(points: pd.DataFrame) -> Iterator[str]:
     for column in ("split", "device"):
-        values = [value for value in points[column].unique() if value]
-        if values:
-            yield " and ".join(values)
+        # a point of several seeds may be of several devices itself
+        values = (one for cell in points[column] if cell for one in str(cell).split(" and "))
+        if shared := dict.fromkeys(values):
+            yield " and ".join(shared)
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
     timed = (points["tier"] != "").any()
     if len(seeds) > 1:

@@ -72,6 +72,8 @@ def test_of_several_seeds_a_figure_says_which_one_is_timed(tidy: pd.DataFrame) -
     assert "seeds" not in head_of("paper.figure1", ARTIFACT, scores)
     several = scores.assign(seeds="1 2 3")
     assert head_of("paper.figure1", ARTIFACT, several).endswith("seeds 1, 2, 3")
+    devices = several.assign(device=["a and b", "b", *["a"] * (len(several) - 2)])
+    assert ", a and b, seeds" in head_of("paper.figure1", ARTIFACT, devices)
     spread = head_of("paper.figure1", ARTIFACT, several.assign(sd=1.0))
     assert spread.endswith("seeds 1, 2, 3 (whiskers: standard deviation)")
     assert head_of("paper.figure1", ARTIFACT, several.assign(tier="reference")).endswith(
