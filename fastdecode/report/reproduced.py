@@ -27,11 +27,13 @@ LEVELS = {
     "objectives": "toy, objectives",
     "targets": "toy, raw and distilled",
     "slots": "toy, slots of CTC",
+    "copies": "toy, mixed copies",
     "tuned": "toy, α and γ tuned",
     "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
     "baselines": "Multi30k, baselines",
+    "copies/multi30k": "Multi30k, mixed copies",
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
 NOTHING = "–"
