@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from fastdecode.families.autoregressive.bytes import MKL, bytes_overflow
 from fastdecode.files import write_lines
@@ -16,6 +17,9 @@ if TYPE_CHECKING:  # importing it imports PyTorch
     from fastdecode.train.job import Job
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch: tiny models gain from no more
+# How long an example takes is the machine's, and what else runs on it.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 if bytes_overflow():  # before CTranslate2, so that int8 is tested here, too
     os.environ[MKL] = "1"
 

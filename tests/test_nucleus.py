@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fastdecode.nucleus import nucleus
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     weights=st.lists(st.floats(0.001, 1.0), min_size=1, max_size=8),
     draw=st.floats(0, 1, exclude_max=True),

@@ -31,7 +31,7 @@ def test_token_scores_are_log_probabilities_of_the_targets() -> None:
             assert torch.allclose(found[b, i], log[b, :, targets[b, i]])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), block=st.integers(1, 130))
 def test_blocks_of_any_size_give_what_the_whole_gives(seed: int, block: int) -> None:
     states, embeddings, targets = problem(seed)

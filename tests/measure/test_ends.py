@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.measure.ends import ENDS, end_precisions
@@ -65,14 +65,12 @@ def test_signatures() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=40), min_size=1))
-@settings(deadline=None)
 def test_a_perfect_hypothesis_is_right_at_both_ends(tokens: list[list[str]]) -> None:
     lines = [" ".join(line) for line in tokens]
     assert set(values(lines, lines).values()) == {1}
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=12), min_size=1))
-@settings(deadline=None)
 def test_the_tail_is_the_head_of_the_mirror_image(tokens: list[list[str]]) -> None:
     def said(lines: list[list[str]]) -> list[str]:
         return [" ".join(line) for line in lines]

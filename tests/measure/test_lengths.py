@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.measure.lengths import NAMES, bleu_by_length, bucket
@@ -55,7 +55,6 @@ def test_each_bucket_is_scored_alone() -> None:
 
 
 @given(st.lists(st.integers(1, 70)))
-@settings(deadline=None)
 def test_buckets_partition_the_lines(lengths: list[int]) -> None:
     reference = [words(length) for length in lengths]
     metrics = score(reference, reference)

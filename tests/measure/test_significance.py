@@ -84,7 +84,7 @@ def test_it_is_sacrebleus_own_p_where_many_lines_differ(monkeypatch: pytest.Monk
 
 
 @given(st.lists(st.sampled_from(REFERENCE), min_size=40, max_size=40))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_equal_systems_do_not_differ(texts: list[str]) -> None:
     found = measure(texts, texts)
     assert found.difference == 0

@@ -127,7 +127,7 @@ class Corrupted:
 VERIFIER = untrained(seed=5)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     rate=st.sampled_from([0.0, 0.1, 0.3, 1.0]),

@@ -50,7 +50,7 @@ def outputs(shortest: int) -> list[tuple[int, ...]]:
     return [o for size in range(shortest, LIMIT + 1) for o in product(words, repeat=size)]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 9999),
     lenpen=st.sampled_from([0.0, 0.6, 1.0, 2.0]),
@@ -66,7 +66,7 @@ def test_a_wide_beam_finds_the_best_of_all(seed: int, lenpen: float, shortest: i
         assert score(one, tuple(words), lenpen) == pytest.approx(normalised, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 9999), shortest=st.integers(1, 4), limit=st.integers(4, 9))
 def test_a_beam_of_one_is_greedy(seed: int, shortest: int, limit: int) -> None:
     table = bigrams(seed, sentences=5)
@@ -81,7 +81,7 @@ def test_a_beam_of_one_is_greedy(seed: int, shortest: int, limit: int) -> None:
         assert shortest <= len(words) <= most and PAD not in words
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 9999), beam=st.integers(1, 5))
 def test_a_sentence_finds_the_same_in_any_company(seed: int, beam: int) -> None:
     table = bigrams(seed, sentences=4)

@@ -74,7 +74,7 @@ rules_drawn = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(seed=st.integers(0, 9999), rules=rules_drawn, limits=st.lists(st.integers(4, 9), min_size=3))
 def test_it_finds_what_its_naive_twin_finds(seed: int, rules: Rules, limits: list[int]) -> None:
     table = tables(seed, len(limits), rules.size)
@@ -84,7 +84,7 @@ def test_it_finds_what_its_naive_twin_finds(seed: int, rules: Rules, limits: lis
         assert rules.min_len <= len(batched[0]) <= limit
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 9999),
     rules=rules_drawn,
@@ -115,7 +115,7 @@ def test_greedily_too_the_lower_left_token_wins_a_tie(word: int, words: list[int
         assert run(kind(rules, limit), table, rules)[0][0] == words
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rules=rules_drawn, limit=st.integers(4, 9), ends=st.sampled_from([-2.0, 0.0, 2.0]))
 def test_ties_fall_as_the_rule_says(rules: Rules, limit: int, ends: float) -> None:
     """All words alike: nearly every comparison is a tie."""
@@ -155,7 +155,7 @@ def score(table: Tensor, words: tuple[int, ...], rules: Rules) -> float:
     return total / (len(words) + 1) ** rules.lenpen
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 9999),
     size=st.sampled_from([1, 2]),
@@ -191,7 +191,7 @@ def start(size: int) -> int:
     return int(number(torch.tensor(START[size])))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 9999), limit=st.integers(2, 9))
 def test_a_beam_of_one_takes_the_likeliest_pair(seed: int, limit: int) -> None:
     """That is the likeliest token of each side, or an EOD on the left, which is a pair alone.
@@ -222,7 +222,7 @@ def test_a_beam_of_one_takes_the_likeliest_pair(seed: int, limit: int) -> None:
     assert (words, passes) == (expected, steps)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 9999), rules=rules_drawn)
 def test_a_sentence_finds_the_same_in_any_company(seed: int, rules: Rules) -> None:
     table = tables(seed, 4, rules.size)

@@ -45,7 +45,7 @@ def bigram_score(tokens: tuple[int, ...]) -> float:
     return sum(model.score(a, b)[0] for a, b in pairwise(written))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_without_limits_it_finds_the_most_probable_translation(seed: int) -> None:
     graph, scores = random_graph(seed, [5, 4, 3], words=2)
@@ -57,7 +57,7 @@ def test_without_limits_it_finds_the_most_probable_translation(seed: int) -> Non
         assert exp(score) == pytest.approx(every[best], rel=1e-4)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=seeds, alpha=st.sampled_from([0.0, 1.0, 1.3]), gamma=st.sampled_from([0.1, 1.0]))
 def test_length_and_language_model_rank_as_equation_11(
     seed: int, alpha: float, gamma: float
@@ -73,7 +73,7 @@ def test_length_and_language_model_rank_as_equation_11(
     assert score == pytest.approx(max(ranks), abs=1e-4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=seeds,
     beams=st.integers(1, 6),
@@ -205,7 +205,7 @@ def test_a_batch_is_its_sentences_one_by_one() -> None:
         assert score == pytest.approx(together[b][1])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=seeds, count=st.integers(1, 7))
 def test_expansions_are_the_best_pairs(seed: int, count: int) -> None:
     graph, scores = random_graph(seed, [6, 4], words=3, count=count)

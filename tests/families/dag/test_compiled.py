@@ -23,7 +23,7 @@ from tests.families.dag.conftest import random_graph
 from tests.families.dag.test_beam import Bigrams
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     beams=st.integers(1, 30),

@@ -25,7 +25,7 @@ def split(ragged: list[list[str]]) -> Split:
     return Split(ragged, {"real": [list(reversed(line)) for line in ragged]})
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 4))
 def test_best_paths_are_the_best_of_all(seed: int, count: int) -> None:
     tokens, links, lengths, sizes = random_target(seed, sentences=1)

@@ -10,7 +10,7 @@ from fastdecode.families.dag.graph import Shortlist
 from tests.families.dag.conftest import BOS, EOS, PAD, dictionary, random_graph, random_links
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 999), count=st.integers(1, 5), rows=st.integers(1, 20))
 def test_the_likeliest_tokens_that_may_be_written(seed: int, count: int, rows: int) -> None:
     draw = torch.Generator().manual_seed(seed)

@@ -24,7 +24,7 @@ from tests.families.dag.conftest import every_path, path_scores, random_target, 
 seeds = st.integers(0, 10_000)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=seeds, tokens=st.integers(2, 5))
 def test_sums_and_maxima_are_those_of_all_paths(seed: int, tokens: int) -> None:
     scores, links, lengths, sizes = random_target(seed, tokens=tokens)
@@ -53,7 +53,7 @@ def test_gradients_are_exact(function, tokens: int) -> None:  # type: ignore[no-
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=seeds)
 def test_the_gradient_is_the_posterior_of_the_paths(seed: int) -> None:
     scores, links, lengths, sizes = random_target(seed)
@@ -68,7 +68,7 @@ def test_the_gradient_is_the_posterior_of_the_paths(seed: int) -> None:
         assert torch.allclose(found[b], expected, atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=seeds, tokens=st.integers(2, 5))
 def test_the_gradient_of_the_best_path_is_one_where_it_stands(seed: int, tokens: int) -> None:
     scores, links, lengths, sizes = random_target(seed, tokens=tokens)
@@ -88,7 +88,7 @@ def test_the_gradient_of_the_best_path_is_one_where_it_stands(seed: int, tokens:
         assert torch.equal(one, numbers) and torch.equal(other.nan_to_num(0.0), numbers)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds, spread=st.sampled_from([1.0, 4.0, 15.0, 60.0]))
 def test_single_precision_suffices_or_is_noticed(seed: int, spread: float) -> None:
     scores, links, lengths, sizes = random_target(seed, 6, 20, 60, spread)
@@ -141,7 +141,7 @@ def test_a_path_that_both_sides_lose_is_noticed(dtype: torch.dtype) -> None:
         assert torch.allclose(found.double(), exact.nan_to_num(0.0), atol=1e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     cross=st.floats(-300, 0),
     middle=st.floats(-300, 0),
@@ -157,7 +157,7 @@ def test_whatever_is_lost_a_sum_that_is_trusted_is_right(
     assert float(found) == pytest.approx(expected, rel=paths.TOLERANCE + 1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=seeds, spread=st.sampled_from([1.0, 5.0, 25.0]))
 def test_the_sum_lies_between_that_of_each_side(seed: int, spread: float) -> None:
     """Forward no path is lost; backward none is counted too much."""

@@ -30,7 +30,7 @@ def stepwise(graph: Graph, b: int, lookahead: bool) -> tuple[list[int], float]:
     return tokens, score
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=seeds, lookahead=st.booleans())
 def test_a_walk_is_algorithm_1(seed: int, lookahead: bool) -> None:
     graph, _ = random_graph(seed, SIZES, count=1)
@@ -40,7 +40,7 @@ def test_a_walk_is_algorithm_1(seed: int, lookahead: bool) -> None:
         assert score == pytest.approx(total, abs=1e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=seeds)
 def test_a_step_of_lookahead_is_at_least_as_good_as_a_greedy_one(seed: int) -> None:
     graph, _ = random_graph(seed, SIZES, count=1)
@@ -51,7 +51,7 @@ def test_a_step_of_lookahead_is_at_least_as_good_as_a_greedy_one(seed: int) -> N
     assert (ahead >= greedy).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=seeds)
 def test_viterbi_finds_the_best_of_all_paths(seed: int) -> None:
     graph, _ = random_graph(seed, SIZES, count=1)
@@ -71,7 +71,7 @@ def test_viterbi_finds_the_best_of_all_paths(seed: int) -> None:
             assert best >= other - 1e-5
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=seeds, penalty=st.sampled_from([0.0, 0.7, 1.0, 1.4]), most=st.integers(2, 6))
 def test_viterbi_of_some_lengths_with_a_penalty(seed: int, penalty: float, most: int) -> None:
     graph, _ = random_graph(seed, SIZES, count=1)

@@ -23,7 +23,7 @@ slots = st.integers(1, 12)
 
 
 @given(corpora, sources, slots, sizes)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_equal_to_the_naive_twin(corpus: Corpus, source: list[int], slots: int, k: int) -> None:
     ids, probabilities = corpus.candidates().single(source, slots, k)
     naive = corpus.naive()
@@ -45,7 +45,7 @@ def test_equal_to_the_naive_twin(corpus: Corpus, source: list[int], slots: int, 
 
 
 @given(corpora, st.lists(sources, min_size=1, max_size=5), slots, sizes)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_batch_is_its_sentences_one_by_one(
     corpus: Corpus, batch: list[list[int]], slots: int, k: int
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_batch_is_its_sentences_one_by_one(
 
 
 @given(corpora, st.lists(sources, min_size=1, max_size=5), slots, sizes, st.integers(1, 2000))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_any_number_of_sentences_at_a_time(
     corpus: Corpus, batch: list[list[int]], slots: int, k: int, cells: int
 ) -> None:
@@ -72,7 +72,7 @@ def test_any_number_of_sentences_at_a_time(
 
 
 @given(corpora, sources, slots)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_candidates_are_sorted_and_different(corpus: Corpus, source: list[int], slots: int) -> None:
     ids, probabilities = corpus.candidates().single(source, slots, MOST)
     assert (probabilities[:, :-1] >= probabilities[:, 1:]).all()
@@ -81,7 +81,7 @@ def test_candidates_are_sorted_and_different(corpus: Corpus, source: list[int], 
 
 
 @given(corpora, sources, slots, sizes, sizes)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_fewer_candidates_are_the_first_of_more(
     corpus: Corpus, source: list[int], slots: int, one: int, other: int
 ) -> None:
@@ -93,7 +93,7 @@ def test_fewer_candidates_are_the_first_of_more(
 
 
 @given(corpora, sources, st.lists(st.integers(4, len(WORDS) - 1), min_size=1, max_size=9))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_recall_never_falls_with_more_candidates(
     corpus: Corpus, source: list[int], reference: list[int]
 ) -> None:
@@ -145,7 +145,7 @@ def test_more_candidates_than_words_are_refused(small: Corpus) -> None:
 
 
 @given(corpora, sources, sizes)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_shared_vocabulary(corpus: Corpus, source: list[int], k: int) -> None:
     look_up, naive = corpus.candidates(), corpus.naive()
     # An offset that no link can have gives P(y | x): naive.row then backs off.

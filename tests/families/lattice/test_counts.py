@@ -44,7 +44,7 @@ def test_by_hand(small: Corpus) -> None:
 
 
 @given(corpora)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_every_linked_word_weighs_one(corpus: Corpus) -> None:
     counts = corpus.count()
     linked = [(target[j], j) for _, target, links in corpus.pairs for j in {j for _, j in links}]
@@ -56,7 +56,7 @@ def test_every_linked_word_weighs_one(corpus: Corpus) -> None:
 
 
 @given(corpora)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_size_of_chunks_changes_no_bit(corpus: Corpus) -> None:
     whole, split = corpus.count(), corpus.count(chunk=1)
     for name in ("triples", "weights", "positions", "relative", "words"):

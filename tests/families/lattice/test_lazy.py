@@ -42,7 +42,7 @@ def test_the_best_path_through_every_row(shortest: int) -> None:
     st.sampled_from([0.0, 0.1, 1.0, 5.0]),
     st.data(),
 )
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_best_path_is_that_of_the_exact_lattice(
     steps: int, words: int, seed: int, spread: float, data: st.DataObject
 ) -> None:

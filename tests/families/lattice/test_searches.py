@@ -109,14 +109,14 @@ def assert_same(some: list[tuple[Words, float]], others: list[tuple[Words, float
 
 
 @SEARCHES
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(drawn=lattices())
 def test_the_best_of_all_paths_is_found(search: Search, drawn: Lattice) -> None:
     expected = [(words if isfinite(s) else (), s) for words, s in drawn.best()]
     assert_same(outcome(search(*drawn.parts())), expected)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(drawn=lattices())
 def test_the_naive_search_finds_it_too(drawn: Lattice) -> None:
     end = drawn.edges.shape[2]
@@ -151,7 +151,7 @@ def test_the_rules_allow_words_then_one_end_then_padding_and_no_other_path(
 
 
 @TRACES
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(drawn=lattices(slots=20, words=6))
 def test_traces_and_searches_agree_on_longer_sentences(
     trace: Callable[[Tensor, Tensor, Tensor], Tensor], drawn: Lattice
@@ -172,7 +172,7 @@ def test_traces_and_searches_agree_on_longer_sentences(
 
 
 @SEARCHES
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(drawn=lattices(slots=9, words=5))
 def test_a_sentence_finds_the_same_alone(search: Search, drawn: Lattice) -> None:
     together = search(*drawn.parts())
@@ -184,7 +184,7 @@ def test_a_sentence_finds_the_same_alone(search: Search, drawn: Lattice) -> None
 
 
 @SEARCHES
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 99999))
 def test_more_candidates_never_make_the_best_path_worse(search: Search, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)

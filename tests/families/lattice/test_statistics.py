@@ -125,7 +125,7 @@ def naive_ranks(first: Tensor, edges: Tensor, selected: list[int]) -> dict[str, 
 
 
 @given(lattices())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_ranks_equal_to_the_naive_twin(lattice: tuple[Tensor, Tensor, Tensor]) -> None:
     first, edges, selected = lattice
     found = {reading: values.tolist() for reading, values in selected_ranks(*lattice).items()}

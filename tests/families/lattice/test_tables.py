@@ -31,7 +31,7 @@ def rows(tables: Tables) -> dict[tuple[int, int], tuple[list[int], list[float]]]
 
 
 @given(corpora)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_rows_sum_to_one_before_the_cut_and_to_no_more_after_it(corpus: Corpus) -> None:
     with TemporaryDirectory() as name:
         whole, cut = (corpus.tables(Path(name, str(kept)), kept=kept) for kept in (40, 2))
@@ -45,7 +45,7 @@ def test_rows_sum_to_one_before_the_cut_and_to_no_more_after_it(corpus: Corpus) 
 
 
 @given(corpora)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_rows_are_the_naive_ones(corpus: Corpus) -> None:
     naive = corpus.naive()
     with TemporaryDirectory() as name:
@@ -57,7 +57,7 @@ def test_rows_are_the_naive_ones(corpus: Corpus) -> None:
 
 
 @given(corpora, st.integers(1, 30), st.integers(0, 70))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_positions_are_the_naive_ones_and_sum_to_one(corpus: Corpus, length: int, t: int) -> None:
     with TemporaryDirectory() as name:
         tables = corpus.tables(Path(name, "t"))

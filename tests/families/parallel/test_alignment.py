@@ -7,7 +7,7 @@ from math import inf
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -98,7 +98,6 @@ CASES = st.lists(
 
 
 @given(CASES, st.integers(0, 99), st.integers(0, 3))
-@settings(deadline=None)
 def test_a_batch_aligns_as_the_naive_twin_does(cases: list[Case], seed: int, wider: int) -> None:
     log_probs, slots, labels = batch(cases, seed, wider)
     aligned = best_alignment(emitted(log_probs, labels), slots, labels)

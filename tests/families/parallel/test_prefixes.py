@@ -33,7 +33,7 @@ def every_translation(scores: Tensor) -> dict[tuple[int, ...], float]:
     return found
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.integers(2, 4))
 def test_an_unlimited_beam_finds_the_most_probable_translation(
     seed: int, slots: int, labels: int
@@ -46,7 +46,7 @@ def test_an_unlimited_beam_finds_the_most_probable_translation(
     assert exp(score) == pytest.approx(chances[tuple(words)])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_it_is_its_naive_twin_and_a_batch_its_sentences(seed: int, beam: int) -> None:
     scores = random_scores(4, 9, 7, seed)
