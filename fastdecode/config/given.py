@@ -80,6 +80,18 @@ def check_given(config: "Configuration", where: str) -> None:
     _check_needed(config, where)
 
 
+def check_untouched(given: Given, results: Path) -> None:
+    """Raise UserError where given translations would write over what a training here made."""
+    for name in given.translations:
+        model = results / name / CHECKPOINT
+        if name not in given.models and model.exists():
+            raise UserError(
+                f"given.translations: {name}: {model} was trained here, and its record and "
+                "translations would be lost: run this in another folder (--directory), or leave "
+                "it out"
+            )
+
+
 def _check_needed(config: "Configuration", where: str) -> None:
     """Check that no training needs a model of which translations alone are given."""
     given = config.run.given

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from fastdecode.config.given import check_untouched
+from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import System
 from tests.config.conftest import fault, read
 
@@ -97,3 +99,15 @@ def test_translations_in_three_forms(folder: Path, tmp_path: Path) -> None:
     hidden = [model for model in config.selected() if not config.at_hand(model)]
     assert [str(model.folder) for model in hidden] == [STUDENT]
     assert hidden[0] not in config.with_curve()
+
+
+def test_what_was_trained_here_is_not_written_over(folder: Path, tmp_path: Path) -> None:
+    given = read(folder, given={"translations": {STUDENT: str(tmp_path)}}).run.given
+    results = tmp_path / "results"
+    check_untouched(given, results)
+    (model := results / STUDENT / "checkpoint.pt").parent.mkdir(parents=True)
+    model.touch()
+    with pytest.raises(UserError, match=rf"translations: {STUDENT}: {model} was trained here"):
+        check_untouched(given, results)
+    models = {"models": {STUDENT: str(model)}, "translations": {STUDENT: str(tmp_path)}}
+    check_untouched(read(folder, given=models).run.given, results)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastdecode.config.base import read_yaml
 from fastdecode.config.checks import check_name
+from fastdecode.config.given import check_untouched
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, UNTRAINED

@@ -2,6 +2,9 @@
 
 GIVEN = CONFIG.run.given
 
+with clear_errors():
+    check_untouched(GIVEN, Path(RESULTS))
+
 
 wildcard_constraints:
     given_model=any_of(GIVEN.models),
