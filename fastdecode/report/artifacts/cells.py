@@ -32,8 +32,8 @@ def commits_of(texts: Iterable[str]) -> str:
 
 
 def devices_of(texts: Iterable[str]) -> str:
-    """Return every device once of a number that is made of several."""
-    return " and ".join(dict.fromkeys(filter(None, texts)))
+    """Return every device once of a number that is made of several, each of one device or more."""
+    return " and ".join(dict.fromkeys(one for text in texts for one in text.split(" and ") if one))
 
 
 def published_cells(artifact: Artifact) -> list[dict[str, Any]]:

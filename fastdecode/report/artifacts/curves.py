@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.cells import commits_of
+from fastdecode.report.artifacts.cells import commits_of, devices_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
@@ -76,11 +76,10 @@ def head_of(name: str, artifact: Artifact, points: pd.DataFrame) -> str:
 
 
 def _shared(points: pd.DataFrame) -> Iterator[str]:
-    for column in ("split", "device"):
-        # a point of several seeds may be of several devices itself
-        values = (one for cell in points[column] if cell for one in str(cell).split(" and "))
-        if shared := dict.fromkeys(values):
-            yield " and ".join(shared)
+    if splits := " and ".join(filter(None, points["split"].unique())):
+        yield splits
+    if devices := devices_of(points["device"]):
+        yield devices
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
     timed = (points["tier"] != "").any()
     if len(seeds) > 1:
