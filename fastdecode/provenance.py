@@ -118,7 +118,7 @@ def describe_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
             if key.strip() == "model name":
                 name = value.strip()
                 break
-    return f"cpu: {name}, {cores()} cores"
+    return f"cpu: {name}, {of_cores(cores())}"
 
 
 def is_cpu(device: str) -> bool:
@@ -128,7 +128,12 @@ def is_cpu(device: str) -> bool:
 
 def processor(device: str) -> str:
     """Return a device as provenance has it, without the cores that a process could use."""
-    return re.sub(r", \d+ cores$", "", device)
+    return re.sub(r", \d+ cores?$", "", device)
+
+
+def of_cores(count: int) -> str:
+    """Say a number of cores in words."""
+    return f"{count} core{'s' * (count != 1)}"
 
 
 def cores() -> int:

@@ -14,9 +14,12 @@ from fastdecode.provenance import (
     PACKAGES,
     circumstances,
     commit,
+    cores,
     describe,
     describe_cpu,
     gpu_driver,
+    of_cores,
+    processor,
     provenance,
 )
 
@@ -99,7 +102,16 @@ def test_the_processor_has_a_name(tmp_path: Path) -> None:
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast: 9000\n\nmodel name\t: Other\n")
     assert describe_cpu(cpuinfo).startswith("cpu: Fast: 9000, ")
-    assert describe_cpu(tmp_path / "none").endswith(" cores")
+    assert describe_cpu(tmp_path / "none").endswith(f", {of_cores(cores())}")
+
+
+@pytest.mark.parametrize("device", ["cpu: X, 1 core", "cpu: X, 1 cores", "cpu: X, 12 cores"])
+def test_a_processor_is_one_however_many_cores_a_job_had(device: str) -> None:
+    assert processor(device) == "cpu: X"
+
+
+def test_one_core_is_no_cores() -> None:
+    assert [of_cores(count) for count in (1, 2, 21)] == ["1 core", "2 cores", "21 cores"]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.progress import say
-from fastdecode.provenance import cores, describe, processor
+from fastdecode.provenance import cores, describe, of_cores, processor
 
 MEGABYTE = 1 << 20
 WIDTH = 512  # of the matrix that is multiplied by a vector, as in a base Transformer
@@ -49,7 +49,7 @@ def threads_of(word: str) -> int:
     threads = cores() if word == "all" else int(word)
     if threads > cores():
         raise UserError(
-            f"latency.threads: {threads} are more than the {cores()} cores here: take fewer"
+            f"latency.threads: {threads} is more than the {of_cores(cores())} here: take fewer"
         )
     return threads
 

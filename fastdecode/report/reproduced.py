@@ -57,7 +57,7 @@ a run of all families tells more claims, its verdicts stand here instead: the li
 models are not those of the column.
 
 Systems are as they were when a folder was written: GLAT, CTC and CTC + GLAT begin in another way
-since November 25, 2026 ([what it gains](measurements/dag/README.md#how-blank-slots-begin)).
+since November 25, 2026 ([what it gains](measurements/dag/copies/README.md)).
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`).

@@ -89,7 +89,7 @@ def test_arrays_are_larger_than_all_caches_together(tmp_path: Path) -> None:
 def test_threads() -> None:
     assert threads_of("1") == 1
     assert threads_of("all") == cores() == threads_of(str(cores()))
-    with pytest.raises(UserError, match=rf"threads: {cores() + 1} are more than the {cores()} cor"):
+    with pytest.raises(UserError, match=rf"threads: {cores() + 1} is more than the {cores()} cor"):
         threads_of(str(cores() + 1))
 
 
