@@ -1,11 +1,11 @@
-# make demo · make test · make lint · make help
+# make demo · make test · make lint · make figures · make help
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= all
 
-.PHONY: demo plan benchmark family test test-cluster lint format generated api clean help
+.PHONY: demo figures plan benchmark family test test-cluster lint format generated api clean help
 .DEFAULT_GOAL := help
 
 help:  ## show this list
@@ -27,6 +27,9 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 	@echo && cat results/report/toy/systems.toy.test.md
 	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .pdf, .png) and raw samples are in" && ls -d results/report/toy/*
 	@echo && echo "All of it on one page: results/report/toy/index.html"
+
+figures: $(READY)  ## papers' tables and figures: make figures RUN=config/runs/toy-lattice.yaml PAPERS=lattice.table1
+	$(BIN)/snakemake figures --cores $(CORES) $(if $(RUN),--configfile $(RUN)) $(if $(PAPERS),--config 'papers=[$(PAPERS)]')
 
 plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml
 	$(BIN)/fastdecode plan $(if $(RUN),--configfile $(RUN))
