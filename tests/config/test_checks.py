@@ -169,6 +169,12 @@ def test_a_speed_up_is_over_a_decoder_that_fits(folder: Path) -> None:
     assert "speedup_over.reference: odd does not decode teacher: take one that does" in message
 
 
+def test_a_dataset_has_no_name_of_a_folder_of_results(folder: Path) -> None:
+    write(folder, {"datasets/report.yaml": DEFINITIONS["datasets/talks.yaml"]})
+    message = 'config.yaml: datasets: the name "report" is taken: choose another'
+    assert fault(folder, datasets=["report"]) == message
+
+
 def test_settings_of_an_unknown_family_are_refused(folder: Path) -> None:
     path = folder / "datasets/talks.8k.yaml"
     path.write_text(path.read_text().replace("  left:", "  leaf:"))

@@ -99,6 +99,10 @@ def test_translations_in_three_forms(folder: Path, tmp_path: Path) -> None:
     hidden = [model for model in config.selected() if not config.at_hand(model)]
     assert [str(model.folder) for model in hidden] == [STUDENT]
     assert hidden[0] not in config.with_curve()
+    (tmp_path / "checkpoint.pt").touch()
+    both = {"translations": {STUDENT: str(tmp_path)}, "models": {STUDENT: str(tmp_path)}}
+    assert config.at_hand(hidden[0]) is False
+    assert read(folder, given=both).at_hand(hidden[0])
 
 
 def test_what_was_trained_here_is_not_written_over(folder: Path, tmp_path: Path) -> None:

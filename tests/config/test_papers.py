@@ -178,6 +178,40 @@ def test_statistics_may_be_of_the_training_split() -> None:
     assert [split for model, split, _ in found if model == nat] == ["train", "valid"]
 
 
+def test_of_several_test_splits_artifacts_have_the_first() -> None:
+    config = dag(datasets=["multi30k.de-en"])
+    splits = config.datasets["multi30k.de-en"].tests
+    assert len(splits) == 2
+    table1, table2 = (config.papers["dag"].artifacts[name] for name in ("table1", "table2"))
+    (part,) = parts(config, table1).values()
+    assert part["split"] == part["timed"] == splits[0]
+    tested = table2.model_copy(update={"statistics_on": (), "split": "test"})
+    assert {split for _, split, _ in statistics(config, tested)} == {splits[0]}
+
+
+def test_rows_are_compared_where_some_are_tested_against_others() -> None:
+    config = dag()
+    table = config.papers["dag"].artifacts["table1"]
+    assert compared(config, table, "toy.long")
+    alone = table.model_copy(update={"against": ()})
+    assert compared(config, alone, "toy.long") == []
+
+
+def test_statistics_are_of_single_models_that_are_at_hand(tmp_path: Path) -> None:
+    figure = artifact("figure2")
+    lattice = "toy.long/transformer-big/lattice/seed1"
+    (tmp_path / "checkpoint.pt").touch()
+    given = {"translations": {lattice: str(tmp_path)}}
+    assert list(statistics(run(given=given), figure)) == []
+    given |= {"models": {lattice: str(tmp_path)}}
+    assert len(list(statistics(run(given=given), figure))) == 1
+    aggressive = run(**read_yaml(CONFIG / "runs/toy-aggressive.yaml"))
+    assert "raw/transformer-big-x3" in aggressive.run.systems
+    (name,) = figure.statistics
+    asked = figure.model_copy(update={"statistics": {name: ("raw/transformer-big-x3",)}})
+    assert list(statistics(aggressive, asked)) == []
+
+
 def test_samples_are_measured_where_several_references_are_known() -> None:
     figure = dag().papers["dag"].artifacts["figure8"]
     assert {split for _, split, _ in statistics(dag(), figure)} == {"test"}
