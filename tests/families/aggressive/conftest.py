@@ -15,6 +15,14 @@ from fastdecode.measure.untrained import untrained_system
 from fastdecode.translation import Translation
 
 ENGINES = ("eager", "fastdecode")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "strict": {},
+    "near": {"beta": 3, "tau": 0.5},
+    "tolerant": {"beta": 9, "tau": 3.0},
+    "all": {"beta": 12, "tau": 99.0},
+    "short": {"beta": 5, "tau": 2.0, "max_len_a": 0.3, "max_len_b": 2},
+    "long": {"beta": 5, "tau": 2.0, "min_len": 7},
+}
 WORDS = 14
 Untrained = Callable[..., System]
 

@@ -1,15 +1,12 @@
 """Draft and verify: as greedy search, as the naive twin, as one sentence at a time."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
-from threading import Thread, current_thread
 from typing import Any
 
 import pytest
 import torch
-from fairseq.models.transformer import TransformerEncoderBase
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,11 +21,11 @@ from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer import highest
-from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.weights import Layers, serial_layers
 from fastdecode.translation import Translation
 from tests.families.aggressive.conftest import (
     ENGINES,
+    SETTINGS,
     facts,
     numbered,
     padded,
@@ -41,14 +38,6 @@ from tests.families.aggressive.conftest import (
 KINDS: dict[str, Callable[[System], Verifier]] = {
     "eager": EagerVerifier,
     "fastdecode": FastVerifier,
-}
-SETTINGS: dict[str, dict[str, Any]] = {
-    "strict": {},
-    "near": {"beta": 3, "tau": 0.5},
-    "tolerant": {"beta": 9, "tau": 3.0},
-    "all": {"beta": 12, "tau": 99.0},
-    "short": {"beta": 5, "tau": 2.0, "max_len_a": 0.3, "max_len_b": 2},
-    "long": {"beta": 5, "tau": 2.0, "min_len": 7},
 }
 
 
@@ -209,53 +198,6 @@ def test_words_are_found_by_pytorch_in_the_reference_tier(
         pair.decoder("aggressive", {"engine": "fastdecode"}, " ".join)(ragged[:2])
 
 
-def test_encoders_at_once_change_nothing(pair: System, ragged: list[list[str]]) -> None:
-    both = [
-        pair.decoder(
-            "aggressive", {**SETTINGS["near"], "encoders": how, "engine": engine}, " ".join
-        )
-        for how in ("apart", "concurrent")
-        for engine in ENGINES
-    ]
-    expected, *others = [facts(decoder(ragged)) for decoder in both]
-    assert all(other == expected for other in others)
-
-
-@contextmanager
-def threads_of_pytorch(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    yield
-    torch.set_num_threads(before)
-
-
-def test_encoders_at_once_share_the_threads_that_there_are(
-    pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads: list[tuple[Thread, int]] = []
-    run = Encoder.__call__
-
-    def noted(*arguments: Any) -> Any:
-        threads.append((current_thread(), torch.get_num_threads()))
-        return run(*arguments)
-
-    monkeypatch.setattr(Encoder, "__call__", noted)
-    for how, allowed, each in (
-        ("apart", 2, [2, 2]),
-        ("concurrent", 1, [1, 1]),
-        ("concurrent", 2, [1, 1]),
-        ("concurrent", 3, [1, 2]),
-    ):
-        threads.clear()
-        row = {"encoders": how, "engine": "fastdecode"}
-        with threads_of_pytorch(allowed):
-            pair.decoder("aggressive", row, " ".join)(ragged[:2])
-            assert torch.get_num_threads() == allowed
-        assert sorted(count for _, count in threads) == each
-        together = how == "concurrent" and allowed > 1
-        assert len({thread for thread, _ in threads}) == (2 if together else 1)
-
-
 def test_the_host_looks_at_the_device_once_an_iteration(
     pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,37 +221,6 @@ def test_the_host_looks_at_the_device_once_an_iteration(
     with torch.inference_mode():
         traces = decoder.decode(batch, [12 + i for i in range(len(ragged))])
     assert looks == ["tolist"] * max(len(trace.accepted) for trace in traces)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_one_encoder_for_both(
-    ragged: list[list[str]], engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    verifier = untrained()
-    drafter = untrained_drafter(verifier)
-    row = {**SETTINGS["near"], "engine": engine}
-    shared = {**row, "encoders": "shared"}
-    with pytest.raises(UserError, match="drafter and verifier have encoders of their own: train"):
-        drafter.decoder("aggressive", shared, " ".join)
-    drafter.models[0].encoder.load_state_dict(verifier.models[0].encoder.state_dict())
-    drafter = replace(drafter, _shared={})  # nothing is laid out yet
-    apart = drafter.decoder("aggressive", row, " ".join)(ragged)
-    decoder = drafter.decoder("aggressive", shared, " ".join)
-    passes: list[int] = []
-
-    def counting(run: Any) -> Any:
-        def counted(*arguments: Any, **more: Any) -> Any:
-            passes.append(1)
-            return run(*arguments, **more)
-
-        return counted
-
-    monkeypatch.setattr(Encoder, "__call__", counting(Encoder.__call__))
-    forward = TransformerEncoderBase.forward
-    monkeypatch.setattr(TransformerEncoderBase, "forward", counting(forward))
-    assert facts(decoder(ragged)) == facts(apart)
-    assert len(passes) == 1
-    assert decoder.serial_layers.once == serial_layers(verifier.models[0]).once
 
 
 @pytest.mark.parametrize("engine", ENGINES)
