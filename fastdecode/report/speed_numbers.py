@@ -37,6 +37,7 @@ TEXTS = [
     "device",
     *GROUP,
     *KEY,
+    "family",
     "layers",
     "parameters",
     "batch",
@@ -46,7 +47,7 @@ TEXTS = [
 ]
 NUMBERS = ("bleu", "speedup", "over_disturbed", *METRICS)
 COLUMNS = [*TEXTS, *NUMBERS]
-LATER = ("over_disturbed", "latency_serial_layers")  # columns that older files lack
+LATER = ("family", "over_disturbed", "latency_serial_layers")  # columns that older files lack
 SPEEDS = Sheet(tuple(COLUMNS), NUMBERS, LATER)
 
 Row = dict[str, Any]
@@ -121,7 +122,7 @@ def _means(speeds: pd.DataFrame, scores: pd.DataFrame, scenario: str) -> pd.Data
     In Smax a line is about the batch size with the most sentences a second.
     Raises UserError if a value stands twice.
     """
-    index = [*GROUP, *KEY, "layers", "parameters", "batch"]
+    index = [*GROUP, *KEY, "family", "layers", "parameters", "batch"]
     twice = speeds[speeds.duplicated([*index, "seed", "metric"])]
     if not twice.empty:
         raise UserError(f"{twice['metric'].iloc[0]} of {_name(twice.iloc[0])} stands twice")

@@ -35,6 +35,7 @@ def value(name: str, metric: str, number: float, **more: str) -> dict[str, Any]:
         "split": "test",
         "metric": metric,
         "value": number,
+        "family": "autoregressive",
         "layers": SYSTEMS[f"{target}/{system}"][2],
         "parameters": "1234567",
         "device": DEVICE,

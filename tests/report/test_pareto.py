@@ -138,9 +138,88 @@ def test_how_a_marker_is_filled_can_be_seen(shape: str) -> None:
 
 def test_the_decoders_of_thirteen_systems_differ_in_black_and_white() -> None:
     points = [(f"raw/s{system}", f"d{decoder}") for system in range(13) for decoder in range(12)]
-    looks = _looks(points)
+    looks = _looks(points, {model: "one" for model, _ in points})
     seen = {tuple(look[key] for key in look if key != "color") for look in looks.values()}
     assert len(seen) == len(points)
+
+
+def test_families_differ_by_colour_and_systems_too_where_none_is_known() -> None:
+    points = [("raw/a", "d"), ("raw/b", "d"), ("raw/c", "d"), ("raw/d", "d")]
+    families = {"raw/a": "dag", "raw/b": "lattice", "raw/c": "dag", "raw/d": "lattice"}
+    first, second, third, fourth = (look["color"] for look in _looks(points, families).values())
+    assert first == third != second == fourth
+    unknown = _looks(points, dict.fromkeys(families, ""))
+    assert len({look["color"] for look in unknown.values()}) == 4
+
+
+@pytest.mark.parametrize("systems", [20, 40])  # a family has no more than there are markers, or has
+def test_no_two_of_many_systems_look_the_same(systems: int) -> None:
+    points = [(f"raw/s{system}", "d") for system in range(systems)]
+    families = {model: ("dag", "lattice", "dag")[n % 3] for n, (model, _) in enumerate(points)}
+    families |= {model: "parallel" for model, _ in points[18:20]}
+    looks = [tuple(look.items()) for look in _looks(points, families).values()]
+    assert len(set(looks)) == systems
+    assert (len({look["color"] for look in _looks(points, families).values()}) == 3) == (
+        systems == 20
+    )
+
+
+def named(figure: Figure, panel: int = 0) -> dict[str, tuple[float, float]]:
+    """Return the names beside points, and where these are."""
+    return {text.get_text(): text.xy for text in figure.axes[panel].texts}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("scenario", "side"), [("S1", "right"), ("Smax", "left")])
+def test_the_best_are_named_in_the_picture(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path, scenario: str, side: str
+) -> None:
+    tidy = tidy[tidy["threads"].isin(["", "1"])]
+    figure = drawn(tidy, saved, tmp_path, scenario, tier="optimised")
+    staircase = map(tuple, np.asarray(figure.axes[0].get_lines()[0].get_xydata()).tolist())
+    best = ("base, fast", "base, eight", "small, eight")  # both systems have both decoders
+    assert named(figure) == dict(zip(best, sorted(staircase, key=lambda p: -p[1]), strict=True))
+    first = figure.axes[0].texts[0]
+    assert first.get_horizontalalignment() == side
+    assert_legible(figure)
+
+
+def test_a_decoder_of_one_system_is_named_without_it(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[(tidy["target"] == "raw") & tidy["threads"].isin(["", "1"])]
+    one = one.assign(decoder=one["decoder"].replace("fast", "fast-optimised"))
+    rows = speed_rows(one, "toy", "test", "S1", {})
+    draw_pareto(rows, "optimised", tmp_path / "x.svg")
+    assert named(saved[-1]) == {"fast": (6.0, 30.4), "eight": (3.0, 30.2)}
+
+
+def test_where_there_is_no_room_nothing_is_named(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[(tidy["target"] == "raw") & tidy["threads"].isin(["", "1"])]
+    one = one.assign(decoder=one["decoder"].replace("fast", "f" * 150))
+    rows = speed_rows(one, "toy", "test", "S1", {})
+    draw_pareto(rows, "optimised", tmp_path / "x.svg")
+    assert set(named(saved[-1])) == {"eight"}
+
+
+def test_names_beside_points_do_not_overlap(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[(tidy["decoder"] == "beam5") & tidy["threads"].isin(["", "1"])]
+    one = one[one["target"] == "raw"]
+    score, times = one["metric"] == "bleu", one["metric"].str.startswith("latency")
+    near = [
+        one.assign(
+            decoder=f"decoder{n}",
+            value=one["value"].mask(score, 30 + n / 100).mask(times, one["value"] * (1 + n / 100)),
+        )
+        for n in range(30)
+    ]
+    rows = speed_rows(pd.concat(near), "toy", "test", "S1", {})
+    draw_pareto(rows, "reference", tmp_path / "x.svg")
+    assert 1 < len(named(saved[-1])) < 30
+    assert_legible(saved[-1])
 
 
 def test_twelve_decoders_of_a_system_differ(
