@@ -130,13 +130,8 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     Returns the rows of benchmark.json, and the facts that their tables state
     (fastdecode.report.benchmark). Raises UserError if the plan asks for what there is not.
     """
-    before = circumstances()
     entries = plan.entries()
     out.mkdir(parents=True, exist_ok=True)
-    machine = measure_machine(plan.device, [plan.threads])
-    bandwidth = machine["bandwidth"][str(plan.threads)]
-    torch.set_num_threads(plan.threads)
-    timings = time_untrained(plan, entries)
     origin = provenance(
         dataset="random weights",
         device=plan.device,
@@ -145,10 +140,13 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
         threads=plan.threads,
         precision=plan.precision,
         plan=vars(plan),
-        machine=machine,
-        before=before,
-        after=circumstances(),
+        before=circumstances(),
     )
+    machine = measure_machine(plan.device, [plan.threads])
+    bandwidth = machine["bandwidth"][str(plan.threads)]
+    torch.set_num_threads(plan.threads)
+    timings = time_untrained(plan, entries)
+    origin |= {"machine": machine, "after": circumstances()}
     summary = out / "benchmark.json"
     files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
     write_latency(*files, origin, timings, bandwidth)

@@ -6,11 +6,12 @@ two for every weight and hypothesis. The constants below were read off runs of t
 cores (docs/measurements/plan); everything else takes a time for its start and one for its lines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fastdecode.config.devices import Device
 from fastdecode.config.models import Model
+from fastdecode.config.papers import trained
 from fastdecode.config.read import Configuration
 from fastdecode.config.timed import timed
 from fastdecode.measure.statistic import MOST_TRAINING_LINES
@@ -29,13 +30,14 @@ LINES_A_SECOND = {  # on one core
     "measure_quality": 3_000.0,
     "count_lattice": 1_500.0,
     "generate_toy": 5_000.0,
-    "fetch_download": 300_000.0,
     "estimate_language_model": 50_000.0,
 }
+BYTES_A_SECOND = 10e6  # of a download
 MERGES_A_SECOND = 100.0  # with the words of a hundred thousand lines
 TEXT_BYTES, BINARY_BYTES = 45.0, 4.0  # of a compressed line; of a binarised token
 WEIGHT_BYTES, TRAINED_BYTES = 4, 12  # of a weight: alone, and with Adam's two moments
 FILE_BYTES = 50_000  # of a table, a figure, a document
+Timed = Sequence[tuple[Model, str]]  # with which decoder
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Costs:
         self._config, self._sizes, self._machine = config, sizes, machine
         self._gpu = int(config.run.device == "cuda")
         self._rules: dict[str, Callable[[Job], Cost]] = {
+            "fetch_download": self._download,
             "train_system": self._training,
             "distill_shard": self._distilling,
             "translate_split": self._translating,
@@ -131,6 +134,7 @@ class Costs:
         encoder, layers = self._layers(model.dataset, model.system)
         of_encoder, of_decoder, words = self.weights(model.dataset, model.system)
         passes, rows = self._config.decoders[decoder].passes(size.pieces)
+        rows *= self._config.systems[model.system].slots
         operations = 2 * (size.pieces * of_encoder + passes * rows * (of_decoder + words))
         fixed = self._machine.device.step * (encoder + passes * layers) if share == SINGLE else 0.0
         return fixed + operations / (share * self._machine.throughput)
@@ -161,8 +165,8 @@ class Costs:
         wanted = latency.lines if scenario == "S1" else latency.batch_lines
         return min(wanted, self._sizes.of(dataset, split).lines)
 
-    def _timed(self, dataset: str, split: str, tier: str | None, scenario: str) -> float:
-        """Return the seconds of one pass over the timed lines, by all decoders of a tier."""
+    def _timed(self, dataset: str, split: str, scenario: str, decoders: Timed) -> float:
+        """Return the seconds of one pass over the timed lines, by all of these decoders."""
         latency = self._config.run.latency
         size = self._sizes.of(dataset, split)
         share = SINGLE if scenario == "S1" else BATCHED
@@ -172,22 +176,24 @@ class Costs:
             lines
             * self._sentence(model, name, size, share)
             * TIERS[self._config.decoders[name].tier]
-            for model, name in timed(self._config, dataset, tier)
+            for model, name in decoders
         )
 
     def _timing(self, job: Job) -> Cost:
         dataset, split, scenario = (job.wildcards[key] for key in ("dataset", "split", "scenario"))
         latency = self._config.run.latency
-        once = self._timed(dataset, split, job.wildcards["tier"], scenario)
+        decoders = timed(self._config, dataset, job.wildcards["tier"])
+        once = self._timed(dataset, split, scenario, decoders)
         warm = 1 + latency.warmup / max(1, self._lines(dataset, split, scenario))
         return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
 
     def _memory(self, job: Job) -> Cost:
         dataset, split = job.wildcards["dataset"], job.wildcards["split"]
         scenarios = self._config.run.latency.scenarios
-        seconds = sum(self._timed(dataset, split, None, scenario) for scenario in scenarios)
-        decoders = len(timed(self._config, dataset))
-        return Cost(IMPORT + 3.0 * decoders + seconds, self._gpu, FILE_BYTES)
+        every = timed(self._config, dataset)
+        decoders = [(model, name) for model, name in every if trained(model.entry)]
+        seconds = sum(self._timed(dataset, split, scenario, decoders) for scenario in scenarios)
+        return Cost(IMPORT + 3.0 * len(decoders) + seconds, self._gpu, FILE_BYTES)
 
     def _statistic(self, job: Job) -> Cost:
         model, split = _model(job), job.wildcards["split"]
@@ -197,6 +203,12 @@ class Costs:
         return Cost(IMPORT + 0.2 * lines * one, self._gpu, FILE_BYTES)
 
     # What does not
+
+    def _download(self, job: Job) -> Cost:
+        known = self._config.downloads[job.wildcards["key"]].bytes
+        lines = self._sizes.of(next(iter(self._config.datasets)), "train").lines
+        size = known or lines * TEXT_BYTES
+        return Cost(LIGHT + size / BYTES_A_SECOND, 0, size)
 
     def _comparing(self, job: Job) -> Cost:
         files = sum(path.endswith(".jsonl.gz") for path in job.inputs)
@@ -233,7 +245,7 @@ class Costs:
             return dataset, split
         name = job.outputs[0]
         for dataset, row in self._config.datasets.items():
-            if f"/{row.corpus}/" in name or "downloads" in name:
+            if f"/{row.corpus}/" in name:
                 return dataset, split
         return None, split
 

@@ -65,9 +65,10 @@ def estimate(costs: Mapping[Job, Cost], at_once: int) -> Estimate:
     ]
     chain_seconds, chain = longest_chain(left)
     kept = sum(cost.kept for cost in costs.values())
-    scratch = sorted((cost.scratch for cost in costs.values()), reverse=True)
     # shards wait for each other, so all of one target are there at once
     shards = sum(cost.scratch for job, cost in costs.items() if job.rule == "distill_shard")
+    others = (cost.scratch for job, cost in costs.items() if job.rule != "distill_shard")
+    scratch = sorted(others, reverse=True)
     return Estimate(
         sorted(lines, key=lambda line: (-line.seconds, line.rule)),
         sum(seconds for job, seconds in left.items() if not costs[job].gpus),

@@ -126,6 +126,45 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
         assert 0 < cost.seconds < 3600 and cost.kept > 0, one.rule
 
 
+def test_a_download_takes_what_is_known_of_its_size(tmp_path: Path) -> None:
+    plan = costs("multi30k", tmp_path)
+    known = {key: row.bytes for key, row in plan._config.downloads.items()}
+    kept = {key: plan.of(job("fetch_download", key=key)).kept for key in known}
+    assert None in known.values() and len(set(known.values())) > 40
+    assert kept == {key: size or 29_000 * 45 for key, size in known.items()}
+
+
+def test_slots_and_candidates_are_computed_too(tmp_path: Path) -> None:
+    """A graph has a row a vertex, a lattice one a candidate."""
+    toy = costs("toy-dag", tmp_path)
+
+    def seconds(system: str, decoder: str) -> float:
+        where = of_model("translate_split", f"toy.long/raw/{system}", split="test", decoder=decoder)
+        return toy.of(where).seconds
+
+    graphs = ("dag-lambda2", "dag-lambda4", "dag", "dag-lambda16")
+    found = [seconds(name, "dag-lookahead") for name in graphs]
+    assert found[3] - found[2] == pytest.approx(8 / 2 * (found[1] - found[0]))
+    assert seconds("cmlm", "mask-predict-10-3-lengths") < seconds("cmlm", "mask-predict-10")
+    decoders = costs("toy-lattice", tmp_path)._config.decoders
+    assert decoders["lattice-k64"].passes(9)[1] == 2 * decoders["lattice-k32"].passes(9)[1] > 9
+
+
+def test_memory_is_measured_of_trained_models_alone(tmp_path: Path) -> None:
+    where = {"dataset": "toy.long", "split": "test"}
+    alone, beside = (
+        costs(
+            "toy-lattice",
+            tmp_path,
+            systems=["raw/transformer", *more],
+            papers=[],
+            speedup_over={"reference": "raw/transformer/beam5"},
+        ).of(job("measure_memory", **where))
+        for more in ([], ["untrained/transformer"])
+    )
+    assert alone.seconds == beside.seconds
+
+
 def test_jobs_of_a_corpus_go_over_its_text(tmp_path: Path) -> None:
     """Also of splits that the first dataset made of it does not test on."""
     plan = costs("multi30k", tmp_path)
@@ -187,6 +226,15 @@ def test_what_is_done_costs_space_but_no_time() -> None:
         "(×0.50)",
     ):
         assert said in text
+
+
+def test_shards_are_there_at_once_and_counted_once() -> None:
+    shards = [Job("distill_shard", (name,), (), False) for name in "abc"]
+    training = Job("train_system", ("d",), (), False)
+    found = estimate(
+        dict.fromkeys(shards, Cost(1.0, scratch=2e9)) | {training: Cost(1.0, scratch=1e9)}, 2
+    )
+    assert found.peak == 7e9
 
 
 def test_nothing_is_done_yet() -> None:

@@ -11,6 +11,7 @@ from fastdecode.provenance import provenance
 
 files = snakemake.input
 with clear_errors():
+    origin = provenance(snakemake.wildcards.dataset, device="cpu", target=RAW)
     errors = alignment_errors(
         list(map(Path, files.links)),
         Path(files.source),
@@ -18,5 +19,4 @@ with clear_errors():
         Path(files.kept),
         read_links(Path(files.gold)),
     )
-    origin = provenance(snakemake.wildcards.dataset, device="cpu", target=RAW)
     write_json(Path(snakemake.output[0]), {"provenance": origin, "errors": errors})

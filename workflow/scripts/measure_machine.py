@@ -11,11 +11,7 @@ from fastdecode.provenance import circumstances, provenance
 params = snakemake.params
 with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     check_device(params.device)
-    before = circumstances()
+    origin = provenance(device=params.device, before=circumstances())
     found = measure_machine(params.device, sorted(map(threads_of, params.threads)))
-    origin = provenance(
-        device=params.device,
-        before=before,
-        after=circumstances(),
-    )
+    origin |= {"after": circumstances()}
     write_json(Path(snakemake.output[0]), {"provenance": origin, "notes": NOTES, **found})

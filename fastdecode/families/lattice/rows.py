@@ -44,6 +44,10 @@ class Decoder(DecoderRow):
             raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
         return self
 
+    def passes(self, tokens: float) -> tuple[float, float]:
+        """One, with a row for each candidate; of the lengths tried, the likeliest one's."""
+        return 1.0, tokens * self.k
+
     @property
     def twin_key(self) -> dict[str, object]:
         """All but the engine, its arithmetic and the order in which the search adds up."""

@@ -114,9 +114,9 @@ class Decoder(DecoderRow):
         return self
 
     def passes(self, tokens: float) -> tuple[float, float]:
-        """All at once, as often as there are iterations."""
+        """All at once and in all lengths that are tried, as often as there are iterations."""
         passes = self.iterations or ITERATIONS if self.search == "mask-predict" else 1
-        return float(passes), tokens
+        return float(passes), tokens * self.length_beam
 
     def fits(self, system: AnySystem) -> bool:
         """Tell whether the system learned what this search looks for."""
