@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-if "fairseq" not in sys.modules:  # in a training, its log is the record
+if "fairseq" not in sys.modules:  # it says on import what else could be installed
     logging.getLogger("fairseq").setLevel(logging.WARNING)
 
 import torch
@@ -129,6 +129,7 @@ def load_system(
 
     Raises UserError on a missing or damaged checkpoint and on a missing GPU.
     """
+    logging.getLogger("fairseq").setLevel(logging.WARNING)  # else it lists what it loads
     check_device(device)
     for path in checkpoints:
         if not path.exists():

@@ -1,3 +1,4 @@
+import logging
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -127,6 +128,14 @@ def test_a_system_has_its_dictionaries_and_is_ready_to_decode(system: System) ->
     assert system.source.index("seven") != system.source.unk()
     assert system.target.index("fünf") != system.target.unk()
     assert [model.training for model in system.models] == [False]
+
+
+def test_what_fairseq_tells_of_a_model_is_not_said(
+    trained: Path, binarised: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger("fairseq").setLevel(logging.INFO)  # as where fairseq was there before us
+    load_system([trained / "checkpoint.pt"], binarised, "cpu")
+    assert not caplog.records
 
 
 def test_a_missing_or_damaged_checkpoint_is_named(

@@ -76,10 +76,10 @@ def repair(work: Path, label: str) -> None:
     """Make sure that fairseq finds a whole checkpoint_last.pt, or none.
 
     fairseq copies it in place, so a kill can leave half of it. The newest whole numbered
-    checkpoint then takes its place.
+    checkpoint then takes its place. What a kill left half written under another name is removed.
     """
     last = work / LAST
-    for file in [*work.glob("*.tmp"), work / "checkpoint_best.pt"]:
+    for file in [*work.glob("*.tmp"), *work.rglob(".*.part"), work / "checkpoint_best.pt"]:
         file.unlink(missing_ok=True)
     for file in epoch_files(work):
         if not is_whole(file):
@@ -108,6 +108,7 @@ class Candidates:
         self._work, self._select, self._count = work, select, count
         self._patience = patience
         self._folder = work / "candidates"
+        self._collected: set[str] = set()  # names of numbered files, which fairseq writes once
         self.seen = read_seen(work)
         self._kept = {int(file.stem) for file in self._folder.glob("*.pt")}
 
@@ -121,8 +122,12 @@ class Candidates:
         for file in [*files, *([newest] if newest else [])]:
             if self.out_of_patience:
                 break
+            if file.name in self._collected:
+                continue
             state = load(file)
             updates = updates_of(state)
+            if file != newest:
+                self._collected.add(file.name)
             if updates in self.seen:
                 continue
             save(_without_optimiser(state), self._folder / f"{updates:08d}.pt")

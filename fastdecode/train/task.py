@@ -52,8 +52,10 @@ class DecodesItself:
     def train_step(self, *arguments: Any, **named: Any) -> Any:
         """See fairseq's translation: its non-autoregressive tasks do not tell the model the update.
 
-        What a training draws, and how much it shows of a target, goes by that.
+        What a training draws, and how much it shows of a target, goes by that. The decoder of the
+        last validation, which may hold a copy of the weights, is let go.
         """
+        self._decoder = None
         return TranslationTask.train_step(self, *arguments, **named)
 
     def valid_step(self, sample: dict[str, Any], model: Any, criterion: Any) -> Any:
@@ -92,9 +94,11 @@ class DecodesItself:
             [self.src_dict[i] for i in row if i not in special]
             for row in sample["net_input"]["src_tokens"].tolist()
         ]
+        filled = [source for source in sources if source]  # no decoder takes an empty one
         with torch.no_grad():
-            translations = self._decoder(sources)
-        rows = [[*map(self.tgt_dict.index, t.tokens), self.tgt_dict.eos()] for t in translations]
+            decoded = iter(self._decoder(filled) if filled else [])
+        words = [next(decoded).tokens if source else [] for source in sources]
+        rows = [[*map(self.tgt_dict.index, tokens), self.tgt_dict.eos()] for tokens in words]
         return [[{"tokens": torch.tensor(row)}] for row in rows]
 
 

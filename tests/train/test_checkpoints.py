@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fastdecode.errors import UserError, clear_errors
 from fastdecode.files import read_json
+from fastdecode.train import checkpoints
 from fastdecode.train.checkpoints import (
     LAST,
     Candidates,
@@ -122,11 +123,14 @@ def test_a_whole_last_checkpoint_stays(put: Put, tmp_path: Path) -> None:
     for name, updates in ((LAST, 3), ("checkpoint1.pt", 1), ("checkpoint2.pt", 2)):
         put(name, updates)
     before = (tmp_path / LAST).read_bytes()
-    for name in ("checkpoint_best.pt", "checkpoint3.pt.tmp"):
+    (tmp_path / "candidates").mkdir()
+    written = [".seen.json.77.part", ".averaged.pt.77.part", "candidates/.00000010.pt.77.part"]
+    for name in ("checkpoint_best.pt", "checkpoint3.pt.tmp", *written):
         (tmp_path / name).write_bytes(b"half")
     repair(tmp_path, "x")
     assert (tmp_path / LAST).read_bytes() == before
-    assert names(tmp_path) == ["checkpoint1.pt", "checkpoint2.pt", LAST]
+    assert names(tmp_path) == ["candidates", "checkpoint1.pt", "checkpoint2.pt", LAST]
+    assert names(tmp_path / "candidates") == []
 
 
 def test_half_of_a_last_checkpoint_is_replaced_by_the_newest_whole_one(
@@ -234,6 +238,27 @@ def test_the_newest_is_taken_once(put: Put, tmp_path: Path) -> None:
     assert candidates.chosen() == [10, 14]
     assert [path.stat().st_mtime_ns for path in candidates.paths()] == before
     assert names(tmp_path, "checkpoint*") == ["checkpoint1.pt", LAST]
+
+
+def test_a_numbered_checkpoint_is_read_once(
+    put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def remember(path: Path) -> Any:
+        read.append(path.name)
+        return load(path)
+
+    monkeypatch.setattr(checkpoints, "load", remember)
+    candidates = Candidates(tmp_path, "last", 3)
+    for epoch in (1, 2, 3):
+        put(f"checkpoint{epoch}.pt", 10 * epoch)
+        candidates.collect()
+    assert read == ["checkpoint1.pt", "checkpoint2.pt", "checkpoint3.pt"]
+    candidates.collect(newest=put(LAST, 30))
+    candidates.collect(newest=put(LAST, 34))  # written anew
+    assert read[3:] == [LAST, LAST]
+    assert candidates.chosen() == [20, 30, 34]
 
 
 def test_what_is_kept_and_remembered(put: Put, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
-from fairseq.tasks.translation import TranslationTask
 from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
@@ -62,9 +61,7 @@ class ParallelTask(Glances, DecodesItself, TranslationLevenshteinTask):  # type:
             sample["prev_target"] = self._glance(sample, model, update_num, ratio)
         key = (sample["id"], self.cfg.seed, update_num)
         with dropout_of(*key) if ratio else nullcontext():
-            return TranslationTask.train_step(
-                self, sample, model, criterion, optimizer, update_num, ignore_grad
-            )
+            return super().train_step(sample, model, criterion, optimizer, update_num, ignore_grad)
 
     def valid_step(self, sample: dict[str, Any], model: Any, criterion: Any) -> Any:
         """See fairseq; random masks are those of update 0, so that validations compare."""
