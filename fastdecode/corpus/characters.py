@@ -1,4 +1,4 @@
-"""What is no text goes, and a letter is one character, however a file has it."""
+"""Clean lines of what is not text, and write every letter as one character."""
 
 import re
 import unicodedata

@@ -42,7 +42,7 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
 
     A mirror's file is copied, not linked: the mirror may go away or be read-only, and Snakemake
     touches and deletes its outputs. What a broken transfer leaves beside `out` is continued by the
-    next one.
+    next one if the file's SHA-256 is known, which tells in the end whether the parts fit.
 
     Raises UserError if the file cannot be had, or is not the one that is known.
     """

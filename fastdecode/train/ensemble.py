@@ -13,8 +13,8 @@ SUMS = ("parameters", "updates", "seconds")  # of all members; null where a memb
 def record_ensemble(records: Sequence[Path], out: Path, provenance: dict[str, Any]) -> None:
     """Write the `train.json` of the models that have these `records`.
 
-    They are of one shape. Epochs are nobody's: each member has its own. Devices and commits are
-    those of all members, since what is summed was measured there.
+    All members have one shape. What is summed was measured on the devices, and by the commits, of
+    all of them, so all are named. `epochs` is null: each member has its own.
     """
     members = [read_json(path) for path in records]
     shape = {key: members[0].get(key) for key in SHAPE}

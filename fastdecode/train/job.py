@@ -12,7 +12,8 @@ from fastdecode.config.rows import Training
 from fastdecode.families import training_arguments
 from fastdecode.train import command
 
-UNTOLD = {"average", "gpus", "patience", "select", "threads"}  # settings that are not fairseq's
+# Settings that decide the result and that fairseq's options do not say, or say only in part.
+UNTOLD = {"average", "gpus", "patience", "select", "threads"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ class Job:
     def key(self) -> str:
         """Return a hash of all that decides the result but the data; it names the work folder.
 
-        A setting that is new to this project leaves it as it is, unless fairseq is told of it.
-        Companions are data: another checkpoint of theirs empties the folder.
+        Work folders of earlier versions stay valid: a setting that is new to this project changes
+        the key only where it reaches fairseq's command line. Companions are data: another
+        checkpoint of theirs empties the folder.
         """
         decisive = [*self.arguments(), self.settings.model_dump(include=UNTOLD)]
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The nouns, names, places and adjectives of the toy corpus, English with the right German."""
+"""The nouns, places and adjectives of the toy corpus, English with the right German."""
 # ruff: noqa: E501  (tables: one entry a line)
 
 from __future__ import annotations

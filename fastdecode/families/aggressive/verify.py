@@ -34,7 +34,7 @@ class Rules:
         return logits
 
     def forbid_early(self, logits: Tensor, first: Tensor) -> Tensor:
-        """Forbid padding and, before min_len, `</s>` in `logits` as in `forbid`, which changes.
+        """Set padding and, before min_len, `</s>` to -inf in `logits` (R, n, V), in place.
 
         That is all that a drafter has to know: what is drafted at a limit is refused, or cut off.
         Returns how many tokens stand before each place (R, n).

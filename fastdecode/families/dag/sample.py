@@ -31,8 +31,9 @@ ASKED = {"cpu": 1, "cuda": 16}
 def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> list[Found]:
     """Return drawn tokens, and their log P(Y, A | X), for each sentence.
 
-    `draws` (B, L) are uniform random numbers, one for each step. `graph` has its masses for this
-    temperature, and NUCLEUS tokens at a vertex, or all. Warns where these have less than `top_p`.
+    `draws` (B, L - 1) are uniform random numbers, one for each step. `graph` has its masses for
+    this temperature, and NUCLEUS tokens at a vertex, or all. Warns where these have less than
+    `top_p`.
     """
     assert graph.masses is not None
     sentences, _, count = graph.words.shape

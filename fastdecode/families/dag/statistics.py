@@ -43,10 +43,11 @@ def right_on_best_path(
     lengths: Tensor,
     sizes: Tensor,
 ) -> list[Counted]:
-    """Return of each line how many tokens are right at their vertex on the best path, of how many.
+    """Return for each line how many of its tokens are predicted, and how many tokens it has.
 
-    `tokens` (B, M, L) are log P(y_i | vertex u) of `targets` (B, M), `predicted` (B, L) the
-    likeliest tokens. Table 2; the frame is not counted. Targets may not be longer than graphs.
+    A token is predicted if it is the likeliest one of its vertex on the best path (table 2). The
+    frame is not counted. `tokens` (B, M, L) are log P(y_i | vertex u) of `targets` (B, M), and
+    `predicted` (B, L) the likeliest tokens. Targets may not be longer than graphs.
     """
     path = best_path(tokens, links, lengths, sizes)
     place = torch.arange(targets.shape[1], device=targets.device)

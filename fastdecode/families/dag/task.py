@@ -22,8 +22,8 @@ class GraphConfig(GlancingConfig):
 class GraphTask(Glances, DecodesItself, TranslationLevenshteinTask):  # type: ignore[misc]
     """Translation with graphs.
 
-    fairseq's part frames sentences of both sides by `<s>` and `</s>`, as framing.py does when they
-    are decoded.
+    fairseq's part frames sentences of both sides by `<s>` and `</s>`, as fastdecode.framing does
+    when they are decoded.
     """
 
     def inject_noise(self, target_tokens: Tensor) -> Tensor:

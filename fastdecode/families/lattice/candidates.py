@@ -25,7 +25,7 @@ from fastdecode.families.lattice.counts import FURTHEST
 from fastdecode.families.lattice.tables import ALONE, Tables
 
 ONE = 2**40  # a probability of one
-RANKS = 2**20  # a number in units of 1 / ONE has so many ties: over the words of any dictionary
+RANKS = 2**20  # more than any dictionary has words; probability · RANKS + tie sorts by both
 CELLS = {"cpu": 2**20, "cuda": 2**26}  # of (sentence, slot, word) at a time: 8 bytes each
 
 

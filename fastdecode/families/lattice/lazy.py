@@ -32,8 +32,9 @@ def tighten(first: Tensor, edges: Tensor, shortest: int, excess: Callable[[Tenso
     """
     rows = edges.flatten(0, 1)  # a view: (T - 1) · K
     exact = rows.new_zeros(len(rows), dtype=torch.bool)
-    # Sums of the same numbers in another order: T of them differ by T · eps · |sum| at most. That
-    # is twice between two rows of a path here, and so it is between here and the search.
+    # The score of a path is a sum of T numbers of one sign: in any order it is off by T · ε · |sum|
+    # at most. So two such sums of one path, of two rows here, or of a row here and of the search,
+    # differ by 2 · T · ε · |sum| at most.
     rounding = 2 * (len(edges) + 1) * torch.finfo(edges.dtype).eps
     count = FIRST
     while True:

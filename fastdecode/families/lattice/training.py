@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fastdecode.train.job import Job
 
 ARCHITECTURE = "fastdecode_lattice"
-SEARCH = {"k": 64, "delta": 3}  # the paper's, for validation: of fewer words, all are candidates
+SEARCH = {"k": 64, "delta": 3}  # of validation, as in the paper; k is at most the dictionary's size
 
 
 def arguments(job: "Job") -> list[str]:

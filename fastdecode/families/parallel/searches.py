@@ -181,6 +181,9 @@ class CtcBeam:
 
 
 def _best(means: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the best of C scores (B, C), and its of the words (B · C, T): (B) and (B, T)."""
+    """Return each sentence's best score (B), and the words of that length (B, T).
+
+    `means` (B, C) are the scores of C lengths, `words` (B · C, T) what each of them holds.
+    """
     best, chosen = means.max(1)
     return best, words.unflatten(0, means.shape)[torch.arange(len(chosen)), chosen]

@@ -40,8 +40,8 @@ class ParallelConfig(GlancingConfig):
 class ParallelTask(Glances, DecodesItself, TranslationLevenshteinTask):  # type: ignore[misc]
     """Translation of all words at once.
 
-    fairseq's part frames sentences of both sides by `<s>` and `</s>`, as framing.py does when they
-    are decoded, and blanks the target out.
+    fairseq's part frames sentences of both sides by `<s>` and `</s>`, as fastdecode.framing does
+    when they are decoded, and blanks the target out.
     """
 
     def train_step(
