@@ -22,7 +22,9 @@ def metric(value: float, unit: str, scorer: BLEU | CHRF | None = None) -> Metric
 
 
 def text_bleu(language: str, lowercase: bool, effective_order: bool = False) -> BLEU:
-    """Return the scorer of detokenised text in `language`: tokeniser `zh`, `ja-mecab`, else `13a`.
+    """Return the scorer of detokenised text in `language`.
+
+    Its tokeniser is sacreBLEU's own choice: `zh`, `ja-mecab`, `ko-mecab`, else `13a`.
 
     `lowercase` ignores case, for corpora that were lowercased. `effective_order` is for sentences
     that are scored alone: orders of n-grams for which one has none do not make its BLEU zero.

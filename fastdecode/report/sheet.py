@@ -36,14 +36,20 @@ class Sheet:
         write_csv(path, frame)
 
     def read(self, path: Path) -> pd.DataFrame:
-        """Read such a CSV. Raises UserError if it is missing or empty, or has other columns."""
+        """Read such a CSV.
+
+        Raises UserError if it is missing or no CSV, has other columns, or text for a number.
+        """
         frame = read_csv(path, "make it again", dtype=str, keep_default_na=False)
         missing = [name for name in self.added if name not in frame]
         if list(frame.columns) != [name for name in self.columns if name not in missing]:
             raise UserError(f"{path}: its columns are not {', '.join(self.columns)}: make it again")
         frame = frame.reindex(columns=list(self.columns), fill_value="")
         for name in self.numbers:
-            frame[name] = [float(cell or "nan") for cell in frame[name]]
+            try:
+                frame[name] = [float(cell or "nan") for cell in frame[name]]
+            except ValueError as error:
+                raise UserError(f"{path}: {name}: {error}: make it again") from None
         return frame
 
 
@@ -63,7 +69,7 @@ def read_rows(path: Path, needed: Collection[str], again: str, **options: Any) -
 def read_csv(path: Path, again: str = AGAIN, **options: Any) -> pd.DataFrame:
     """Read a CSV as pandas does with `options`.
 
-    Raises UserError, which says `again`, if it is missing or empty.
+    Raises UserError, which says `again`, if it is missing or empty, or no CSV.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file")
@@ -71,4 +77,6 @@ def read_csv(path: Path, again: str = AGAIN, **options: Any) -> pd.DataFrame:
         frame: pd.DataFrame = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: it is empty: {again}") from None
+    except (pd.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
+        raise UserError(f"{path}: it is no CSV ({error}): {again}") from None
     return frame

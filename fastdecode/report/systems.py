@@ -18,6 +18,7 @@ from fastdecode.report.tables import (
     millions,
     notes,
     only,
+    only_known,
     seeds_of,
 )
 
@@ -103,7 +104,7 @@ def _line(
     line = {
         **names,
         "layers": only(group, "layers"),
-        "parameters": millions(only(group, "parameters")),
+        "parameters": millions(only_known(group, "parameters")),
         "seeds": str(group["seed"].nunique()),
         **{name: _mean(_by_seed(group, metric)) for metric, name in SCORES.items()},
     }

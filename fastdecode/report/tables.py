@@ -75,6 +75,16 @@ def only(rows: pd.DataFrame, column: str) -> str:
     return str(values[0])
 
 
+def only_known(rows: pd.DataFrame, column: str) -> str:
+    """Return the one value of a column that is filled, or "" if none is.
+
+    Raises UserError if it has several: of a model whose translations alone are given, less is known
+    than of another seed that was trained.
+    """
+    filled = rows[rows[column] != ""]
+    return "" if filled.empty else only(filled, column)
+
+
 def to_markdown(frame: pd.DataFrame, caption: str) -> str:
     """Return the caption and below it the table, columns of numbers aligned to the right."""
 

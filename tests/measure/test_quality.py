@@ -1,6 +1,7 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -134,10 +135,13 @@ def test_signatures() -> None:
     assert "tok:zh" in score(language="zh")["bleu"]["signature"]
 
 
-def test_a_missing_tokeniser_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_ja_mecab.MeCab", None)
-    with pytest.raises(UserError, match=r"pip install -e '.\[ja\]'"):
-        score(language="ja")
+@pytest.mark.parametrize("language", ["ja", "ko"])
+def test_a_missing_tokeniser_is_named(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    monkeypatch.setattr(f"sacrebleu.tokenizers.tokenizer_{language}_mecab.MeCab", None)
+    with pytest.raises(UserError, match=rf"pip install -e '.\[{language}\]'"):
+        score(language=language)
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    assert language in tomllib.loads(project.read_text())["project"]["optional-dependencies"]
 
 
 def test_perfect_translations() -> None:

@@ -11,7 +11,7 @@ from fastdecode.report.artifacts.points import POINTS, line_of
 from fastdecode.report.claims.printed import VERDICTS
 from fastdecode.report.latency_numbers import read_samples
 from fastdecode.report.learning_curves import read_curve
-from fastdecode.report.sheet import Sheet
+from fastdecode.report.sheet import Sheet, read_csv
 from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.tidy import TIDY
 
@@ -93,6 +93,29 @@ def test_another_file_is_refused(tmp_path: Path, read: Callable[[Path], pd.DataF
     path.write_text("b,c\nx,y\n")
     with pytest.raises(UserError, match=r"a\.csv: its columns are not |a\.csv: it has no column "):
         read(path)
+
+
+def test_text_for_a_number_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("name,value\nx,many\n")
+    with pytest.raises(UserError, match=r"a\.csv: value: could not convert .*'many'.*: make it"):
+        SHEET.read(path)
+
+
+@pytest.mark.parametrize("text", [b"name,value\nx,1\ny,2,3,4\n", b"name,value\n\xff,1\n"])
+@pytest.mark.parametrize("read", [SHEET.read, read_samples, lambda path: read_csv(path)])
+def test_what_is_no_csv(tmp_path: Path, read: Callable[[Path], pd.DataFrame], text: bytes) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text)
+    with pytest.raises(UserError, match=r"a\.csv: it is no CSV \("):
+        read(path)
+
+
+def test_a_packed_file_that_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "measurements.csv.gz"
+    path.write_bytes(gzip.compress(b"name,value\n" + b"x,1\n" * 99)[:-9])
+    with pytest.raises(UserError, match=r"csv\.gz: it is no CSV \("):
+        SHEET.read(path)
 
 
 def test_an_empty_file_that_is_packed(tmp_path: Path) -> None:

@@ -160,6 +160,15 @@ def test_a_size_that_is_not_known() -> None:
     assert cells(table(rows), "base")["parameters"] == "–"
 
 
+def test_of_one_seed_translations_alone_are_given() -> None:
+    """Its size is not known then; the other's is, which has the same."""
+    second = value(BASE, "bleu", 32.006, seed=2)
+    row = cells(table([*ROWS, second | {"parameters": ""}]), "base")
+    assert (row["parameters"], row["seeds"], row["BLEU"]) == ("1.23 M", "2", "31.01 ± 1.41")
+    with pytest.raises(UserError, match="cannot hold different values of parameters"):
+        table([*ROWS, second | {"parameters": "7654321"}])
+
+
 def test_a_disturbed_timing_is_marked() -> None:
     shown = table([*ROWS, value(FAST, "latency_disturbed", 1.0)])
     assert cells(shown, "parallel")["ms per sentence"] == "20.00†"

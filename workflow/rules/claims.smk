@@ -50,12 +50,13 @@ def resample_files(paper):
 def statistics_of(paper):
     """Return the statistics of single lines that claims of a paper are about."""
     artifacts = [CONFIG.papers[paper].artifacts[name] for name in judged(CONFIG, paper)]
-    return [
+    files = [
         model_file(model, f"{split}.{name}.statistic.json")
         for artifact in artifacts
         for model, split, name in statistics(CONFIG, artifact)
         if name in LINE_STATISTICS
     ]
+    return list(dict.fromkeys(files))  # two artifacts may be of one
 
 
 def clocked_files():
