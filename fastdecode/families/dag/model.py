@@ -15,7 +15,6 @@ from fairseq.modules import SinusoidalPositionalEmbedding
 from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import Tensor
 
-from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.links import GatedLinks, Links
 from fastdecode.families.dag.training import ARCHITECTURE
@@ -107,8 +106,12 @@ class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
             positions.copy_(sines)
 
     def sizes(self, lengths: Tensor) -> Tensor:
-        """Return the sizes (B) of the graphs of sources of `lengths` (B), with their frame."""
-        return graph_sizes(lengths, self.factor, int(self.max_positions()))
+        """Return L = int(λ · S) (B) for sources of `lengths` S (B), which count their frame.
+
+        The first vertex stands for `<s>` and the last one for `</s>`: every path goes from one to
+        the other. A graph has as many vertices as the decoder has positions at most.
+        """
+        return (lengths.double() * self.factor).long().clamp(max=int(self.max_positions()))
 
     def forward(
         self, vertices: Tensor, encoder_out: Any, sizes: Tensor, features_only: bool = False

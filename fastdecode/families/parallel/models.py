@@ -13,8 +13,8 @@ from fairseq.modules.transformer_sentence_encoder import init_bert_params
 from torch import Tensor
 
 from fastdecode.families.parallel.alignment import Labels, best_alignment
-from fastdecode.families.parallel.framing import unframed
 from fastdecode.families.parallel.rows import UPSAMPLE
+from fastdecode.families.parallel.slots import unframed
 from fastdecode.families.parallel.training import CTC, GLAT
 from fastdecode.scores import scores_and_likeliest, scores_in_blocks
 from fastdecode.soft_copy import SoftCopy

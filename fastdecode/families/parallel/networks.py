@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from fastdecode.families.parallel.framing import copied_places
 from fastdecode.families.parallel.models import GlancingDecoder
+from fastdecode.families.parallel.slots import copied_places
 from fastdecode.framing import FRAME
 from fastdecode.soft_copy import SoftCopy
 from fastdecode.transformer.encoder import Encoder

@@ -13,9 +13,9 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.families.parallel.alignment import collapse
-from fastdecode.families.parallel.framing import is_word_slot, source_slots
 from fastdecode.families.parallel.networks import Network
 from fastdecode.families.parallel.prefixes import prefix_search
+from fastdecode.families.parallel.slots import is_word_slot, source_slots
 from fastdecode.framing import FRAME, blank_slots
 from fastdecode.stages import Stopwatch
 

@@ -1,9 +1,8 @@
-"""What goes into the model: sources and blank slots.
+"""The slots that a model fills: those of CTC, which of them hold words, masks, what they copy.
 
-Sources are framed by `<s>` and `</s>`, in training and decoding: both are tokens to be read. Slots
-of a translation of known length are framed too; where the model learned it, `<s>` and `</s>` are
-predicted as any word. Slots of CTC have no frame: what is left when blanks are dropped is the
-translation.
+Slots of a translation of known length are framed by `<s>` and `</s>`, as sources are
+(fastdecode.framing makes both); where the model learned it, the frame is predicted as any word.
+Slots of CTC have no frame: what is left when blanks are dropped is the translation.
 
 A slot that nothing is known of holds `<unk>`, as in fairseq. CTC's own blank, for "no word here",
 is `<s>`: a symbol that no translation contains, with an embedding of its own.

@@ -13,7 +13,7 @@ from fastdecode.families.parallel.alignment import Labels, best_alignment, colla
 from fastdecode.families.parallel.candidates import nat_candidates
 from fastdecode.families.parallel.decoders import LEARNED, single_model
 from fastdecode.families.parallel.drawn import slots
-from fastdecode.families.parallel.framing import source_slots
+from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import frame_sources
 from fastdecode.measure.assignment import assigned
 from fastdecode.measure.recall import recall_curves, recalled

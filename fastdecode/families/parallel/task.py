@@ -10,7 +10,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
-from fastdecode.families.parallel.framing import mask_words, source_slots
+from fastdecode.families.parallel.slots import mask_words, source_slots
 from fastdecode.families.parallel.training import TASK
 from fastdecode.glancing import Glances, GlancingConfig, dropout_of, reveal, to_reveal
 from fastdecode.train.task import DecodesItself

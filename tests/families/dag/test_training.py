@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from fastdecode.decode import load_system
 from fastdecode.families.dag.criterion import GraphLoss, GraphLossConfig
-from fastdecode.families.dag.framing import graph_sizes
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.model import GraphModel, graph_architecture
 from fastdecode.families.dag.naive import max_paths, sum_paths
@@ -187,7 +186,9 @@ def test_training_and_decoding_frame_alike(task: GraphTask) -> None:
 
 
 def test_graphs_have_lambda_vertices_for_every_token() -> None:
-    sizes = graph_sizes(torch.tensor([3, 4, 9]), 2.5, 20)
+    decoder = learner("softmax").decoder
+    decoder.factor, decoder.max_positions = 2.5, lambda: 20
+    sizes = decoder.sizes(torch.tensor([3, 4, 9]))
     assert sizes.tolist() == [7, 10, 20]
     words = dictionary(2)
     assert blank_slots(torch.tensor([4, 3]), words).tolist() == [

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from fairseq.logging import metrics
 
 from fastdecode.families.parallel.criterion import CtcCriterion
-from fastdecode.families.parallel.framing import source_slots
+from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import frame_sources
 from tests.families.parallel.conftest import untrained
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from fastdecode.decode import System
 from fastdecode.families.parallel.alignment import best_alignment, collapse
-from fastdecode.families.parallel.framing import source_slots
+from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.scores import token_scores
 from tests.families.parallel.conftest import untrained

@@ -9,7 +9,7 @@ import torch
 from fastdecode.decode import System
 from fastdecode.families.parallel import statistics
 from fastdecode.families.parallel.alignment import collapse
-from fastdecode.families.parallel.framing import source_slots
+from fastdecode.families.parallel.slots import source_slots
 from fastdecode.families.parallel.statistics import _drawn, accuracy, recall
 from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import Split

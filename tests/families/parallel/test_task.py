@@ -10,7 +10,7 @@ from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from torch import Tensor
 
 from fastdecode.families.parallel.criterion import CtcCriterion
-from fastdecode.families.parallel.framing import mask_words
+from fastdecode.families.parallel.slots import mask_words
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.glancing import dropout_of, to_reveal
 from tests.families.parallel.conftest import untrained
