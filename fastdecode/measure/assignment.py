@@ -5,13 +5,11 @@ the places of a prediction: slot for slot, an alignment, or a path.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastdecode.decode import batches
 from fastdecode.measure.statistic import Counted, Lines, Split, share
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 MOST_TOKENS = 1024  # of a batch of sources
 DEFINITION = (
@@ -26,7 +24,7 @@ Right = Callable[[Lines, Lines], list[Counted]]
 many; of none where it has no assignment."""
 
 
-def assigned(system: "System", split: Split, right: Right) -> dict[str, Any]:
+def assigned(system: System, split: Split, right: Right) -> dict[str, Any]:
     """Return the statistic: what `right` counts over the corpus's own references of the split.
 
     Raises UserError if there is no line to measure.

@@ -16,10 +16,8 @@ from typing import Any
 import torch
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, untrained, untrained_families
-from fastdecode.files import read_json
 from fastdecode.measure.disturbance import REPEATS, WARMUP
 from fastdecode.measure.latency import Decode, Series, measure
 from fastdecode.measure.machine import measure_machine, synchroniser
@@ -28,6 +26,7 @@ from fastdecode.measure.timing import Entry, build
 from fastdecode.measure.untrained import Untrained
 from fastdecode.progress import say
 from fastdecode.provenance import circumstances, provenance
+from fastdecode.system import System
 from fastdecode.text import Text
 
 
@@ -147,16 +146,15 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     torch.set_num_threads(plan.threads)
     timings = time_untrained(plan, entries)
     origin |= {"machine": machine, "after": circumstances()}
-    summary = out / "benchmark.json"
-    files = (summary, out / "benchmark.samples.csv", out / "benchmark.stages.csv")
-    write_latency(*files, origin, timings, bandwidth)
+    names = ("benchmark.json", "benchmark.samples.csv", "benchmark.stages.csv")
+    document = write_latency(*(out / name for name in names), origin, timings, bandwidth)
     notes = [
         room.NOTE
         for family in dict.fromkeys(entry.family for entry in entries)
         if hasattr(room := untrained(family), "NOTE")
     ]
     facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth, "notes": notes}
-    return read_json(summary)["rows"], facts
+    return document["rows"], facts
 
 
 def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:

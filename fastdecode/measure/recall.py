@@ -6,15 +6,13 @@ measured against the corpus's references, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fastdecode.measure.statistic import Counted, Lines, Split, share
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 DEFINITION = (
@@ -29,7 +27,7 @@ Find = Callable[[Lines, list[int], list[int]], Iterator[tuple[str, int, list[Ten
 find candidates, K, and the candidates of each source as `recall` takes them."""
 
 
-def recall_curves(system: "System", split: Split, find: Find) -> dict[str, Any]:
+def recall_curves(system: System, split: Split, find: Find) -> dict[str, Any]:
     """Return the statistic `recall`: all that `find` yields against all references of the split.
 
     The sizes asked for are those of SIZES that the target dictionary has words for; `left_out`

@@ -19,7 +19,7 @@ from fastdecode.measure.diversity import (
 from fastdecode.measure.statistic import Lines, Split
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
+    from fastdecode.system import System
 
 TEMPERATURES = (0.4, 0.6, 0.8, 1.0)
 TOP_P = 0.8  # of the nucleus

@@ -22,7 +22,7 @@ from fastdecode.files import read_pairs
 from fastdecode.translation import Finish, read_translations
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
+    from fastdecode.system import System
 
 FRAME = 2  # positions that a model may need beside the words: `<s>` and `</s>`
 MOST_TRAINING_LINES = 2000  # that a statistic is measured on, spread evenly over the split

@@ -114,16 +114,31 @@ def write_latency(
     provenance: Mapping[str, Any],
     timings: Timings,
     bandwidth: float,
-) -> None:
-    """Write the summaries as JSON to `path` and every raw sample as CSV to `samples_path`.
+) -> dict[str, Any]:
+    """Write and return latency_document as JSON, and the raw samples and stages as CSV.
 
-    The CSV `stages_path` has the milliseconds that each timed batch spent in each stage.
+    The columns of `samples_path` are the fields of Sample; `stages_path` has the milliseconds that
+    each timed batch spent in each stage.
+    """
+    document = latency_document(provenance, timings, bandwidth, samples_path.name)
+    with open_to_write(samples_path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Sample._fields)
+        writer.writerows(sample for series in timings.measured for sample in series.samples)
+    _write_stages(stages_path, timings.staged)
+    write_json(path, document)
+    return document
 
-    `bandwidth` is that of the device's memory in GB/s. The JSON is `{"provenance", "notes",
-    "bandwidth", "samples": file name, "rows": [{name, its labels, what summarise_series returns,
-    floor_fraction, serial_layers, in Smax what throughput returns, stages}], "left_out": [{name,
-    batch, reason, its labels}]}`, where a name of null, without labels, stands for all decoders;
-    the columns of the CSV are the fields of Sample.
+
+def latency_document(
+    provenance: Mapping[str, Any], timings: Timings, bandwidth: float, samples: str
+) -> dict[str, Any]:
+    """Return the summaries of timings; `bandwidth` is that of the device's memory in GB/s.
+
+    It is `{"provenance", "notes", "bandwidth", "samples": name of their file, "rows": [{name, its
+    labels, what summarise_series returns, floor_fraction, serial_layers, in Smax what throughput
+    returns, stages}], "left_out": [{name, batch, reason, its labels}]}`, where a name of null,
+    without labels, stands for all decoders.
     """
     stages = {(series.decoder, series.batch): stage_times(series) for series in timings.staged}
     rows: list[dict[str, Any]] = []
@@ -144,20 +159,14 @@ def write_latency(
         if provenance["scenario"] == "Smax":
             row |= throughput(series.samples)
         rows.append({**row, "stages": stages.get((series.decoder, series.batch), {})})
-    with open_to_write(samples_path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Sample._fields)
-        writer.writerows(sample for series in timings.measured for sample in series.samples)
-    _write_stages(stages_path, timings.staged)
-    document = {
+    return {
         "provenance": provenance,
         "notes": NOTES,
         "bandwidth": bandwidth,
-        "samples": samples_path.name,
+        "samples": samples,
         "rows": rows,
         "left_out": left_out,
     }
-    write_json(path, document)
 
 
 def _write_stages(path: Path, staged: Sequence[Series]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import torch
 
 from fastdecode.config.run import Latency, Scenario
-from fastdecode.decode import System, load_system, translate_lines
+from fastdecode.decode import load_system, translate_lines
 from fastdecode.limits import Lengths
 from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure
 from fastdecode.measure.machine import synchroniser
 from fastdecode.measure.sampling import Workload, workload
 from fastdecode.measure.summary import Timings
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.text import Text
 from fastdecode.translation import Translation
 

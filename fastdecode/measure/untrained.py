@@ -11,7 +11,8 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel, base_architecture
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System, prepare
+from fastdecode.decode import prepare
+from fastdecode.system import System
 
 EXTRA = 4  # fairseq's own symbols
 
