@@ -6,7 +6,7 @@ other family draft by translating the whole sentence once, with a decoder of the
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import torch
 from fairseq.data import Dictionary
@@ -15,10 +15,8 @@ from torch import Tensor
 from fastdecode.families import drafter_builder
 from fastdecode.framing import end_sentences
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.weights import Layers
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class WholeSentences:
     longest = 1 << 30  # a place without a word proposes nothing
     bytes_per_pass = 0  # what it reads, it reads once a sentence
 
-    def __init__(self, decoder: "Decoder", words: Dictionary, device: str):
+    def __init__(self, decoder: Decoder, words: Dictionary, device: str):
         """Draft with `decoder`, whose tokens are `words`."""
         self._decoder, self._words, self._device = decoder, words, device
         # As of one pass, which an iterative decoder exceeds.
@@ -137,7 +135,7 @@ class Sentences:
         self._tokens = self._tokens[rows]
 
 
-def build_drafter(family: str, system: "System", settings: Mapping[str, Any]) -> Drafter:
+def build_drafter(family: str, system: System, settings: Mapping[str, Any]) -> Drafter:
     """Return what drafts with `system`, of `family`; `settings` are the family's own.
 
     Without a `drafting.py` of the family they are those of the decoder that writes whole sentences.

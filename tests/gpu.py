@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import System
+from fastdecode.system import System
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 

@@ -9,17 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.corpus.bpe import learn
-from fastdecode.decode import (
-    System,
-    batches,
-    decode_all,
-    distill_shard,
-    load_system,
-    translate_lines,
-)
+from fastdecode.decode import batches, decode_all, distill_shard, load_system, translate_lines
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.text import Text
 from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation

@@ -137,7 +137,7 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
 def build(entry: Entry, system: System, text: Text, staged: bool) -> tuple[Decode, dict[str, int]]:
     """Return what translates raw lines, raising DoesNotFit, and what that costs on any machine.
 
-    The costs are {bytes_per_pass, layers_once, layers_per_pass}, see fastdecode.decode.Decoder.
+    The costs are {bytes_per_pass, layers_once, layers_per_pass}, see fastdecode.system.Decoder.
     `staged` decoders time their stages, and wait for the device at every one.
     """
     synchronise = synchroniser(system.device)

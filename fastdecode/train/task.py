@@ -16,6 +16,8 @@ from fairseq.tasks import register_task
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationConfig, TranslationTask
 from torch import Tensor, nn
 
+from fastdecode.system import System
+
 
 @dataclass
 class DecodingConfig(TranslationConfig):  # type: ignore[misc]
@@ -80,8 +82,6 @@ class DecodesItself:
         self, generator: Any, models: list[Any], sample: dict[str, Any], **_: Any
     ) -> list[list[dict[str, Tensor]]]:
         """Return, as fairseq wants it, one hypothesis for every source of `sample`."""
-        from fastdecode.decode import System  # which imports families that import this module
-
         if self._decoder is None:
             device = next(models[0].parameters()).device.type
             assets = Path(self.cfg.assets) if self.cfg.assets else None

@@ -1,17 +1,14 @@
 """The passes of one batch by our Transformer, as fastdecode.stepping takes them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from fastdecode.system import System
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import GraphedDecoder
 from fastdecode.transformer.layers import check_supported
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 Begin = Callable[[Tensor, Tensor | None, int, int], tuple[Decoder, Memory]]
 """Encodes sources (B, S), padded on the right, with their mask (B, 1, 1, S).
@@ -21,7 +18,7 @@ what takes the steps, and what it begins with.
 """
 
 
-def beginning(system: "System") -> Begin:
+def beginning(system: System) -> Begin:
     """Return how our Transformer begins a batch, with the model of `system`.
 
     Raises UserError if the model has parts that are not built here.

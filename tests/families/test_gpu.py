@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fastdecode.decode import System
+from fastdecode.system import System
 from tests.families.aggressive import conftest as aggressive
 from tests.families.bidirectional import conftest as bidirectional
 from tests.families.dag import conftest as dag

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 from fastdecode.families.lattice import scorer
 from fastdecode.measure.benchmark import Plan, Words, benchmark, reference
 from fastdecode.measure.timing import Entry
 from fastdecode.report.benchmark import tables
+from fastdecode.system import System
 from fastdecode.transformer.linear import has_bf16
 
 SMALL: dict[str, Any] = {"width": 16, "ffn": 32, "heads": 2, "vocabulary": 100, "length": 5}

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.measure import memory
 from fastdecode.measure.latency import Decode, DoesNotFit
 from fastdecode.measure.memory import measure_memory, resident
 from fastdecode.measure.timing import Bench, Entry
+from fastdecode.system import System
 from fastdecode.translation import Translation
 
 Entries = Callable[..., Entry]

@@ -9,10 +9,10 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.measure.recall import recall_curves, recalled
 from fastdecode.measure.statistic import Lines, Split
+from fastdecode.system import System
 
 
 def system_of(*words: str, positions: int = 100) -> System:

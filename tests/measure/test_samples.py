@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.measure.diversity import (
     multi_reference_bleu,
@@ -14,6 +13,7 @@ from fastdecode.measure.diversity import (
 )
 from fastdecode.measure.samples import TEMPERATURES, _some, sampled
 from fastdecode.measure.statistic import Lines, Readable, Split
+from fastdecode.system import System
 
 SYSTEM = System([SimpleNamespace(max_positions=lambda: (9, 9))], None, None)  # type: ignore[arg-type]
 RIGHT = [

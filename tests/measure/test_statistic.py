@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
 from fastdecode.measure.statistic import (
@@ -15,6 +14,7 @@ from fastdecode.measure.statistic import (
     right_translations,
     share,
 )
+from fastdecode.system import System
 from fastdecode.translation import Translation, write_translations
 
 PLACES = ("valid.en.gz", "valid.de.gz", "codes.source", "codes.target")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.measure import timing
 from fastdecode.measure.latency import DoesNotFit
 from fastdecode.measure.timing import Bench, Entry, build, time_decoders
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
 

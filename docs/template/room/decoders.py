@@ -1,7 +1,7 @@
 """The decoder of this family: one pass over blank slots, the likeliest word of each."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,17 +13,15 @@ from fastdecode.families.template.rows import Decoder as Row
 from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 
 class BlindDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
         self._model = _single_model(system)
         self._network: Network = (
@@ -84,7 +82,7 @@ class BlindDecoder:
         return Translation(self._finish(tokens), tokens, score, passes=1)
 
 
-def _single_model(system: "System") -> Any:
+def _single_model(system: System) -> Any:
     if len(system.models) > 1:
         raise UserError(f"blanks are filled by one model, and these are {len(system.models)}")
     (model,) = system.models
@@ -93,6 +91,6 @@ def _single_model(system: "System") -> Any:
     return model
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return BlindDecoder(system, row, finish, watch)

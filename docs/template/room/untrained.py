@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.template.model import BlindModel
+from fastdecode.system import System
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
     from fastdecode.measure.untrained import Untrained
 
 LAYERS = ("6-6",)
@@ -20,6 +20,6 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def build(plan: "Untrained") -> "System":
+def build(plan: "Untrained") -> System:
     """Return a Transformer that sees nothing of what it writes."""
     return plan.system(BlindModel)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.template.model import BlindModel
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 
 if TYPE_CHECKING:
     from fastdecode.train.job import Job

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.template.naive import translate
 from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
 from tests.families.template.conftest import untrained
 

@@ -6,7 +6,7 @@ once an iteration, to learn how far each sentence has come.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from fairseq.data import Dictionary
@@ -26,11 +26,9 @@ from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.highest import highest_of
 from fastdecode.translation import Finish, Translation, finite
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 
 class Front:
@@ -38,7 +36,7 @@ class Front:
 
     _scored = True  # whether a verifier says how good a translation is
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch, longest: int):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch, longest: int):
         """Take the settings; `longest` is how many tokens a translation may have at most."""
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch, self._longest = row, finish, watch, longest
@@ -93,7 +91,7 @@ class DraftAndVerify(Front):
 
     def __init__(
         self,
-        system: "System",
+        system: System,
         row: Row,
         finish: Finish,
         watch: Stopwatch,
@@ -163,7 +161,7 @@ class DraftAlone(Front):
     _scored = False
 
     def __init__(
-        self, system: "System", row: Row, finish: Finish, watch: Stopwatch, drafter: Drafter
+        self, system: System, row: Row, finish: Finish, watch: Stopwatch, drafter: Drafter
     ):
         """Let `drafter` write."""
         super().__init__(system, row, finish, watch, drafter.longest - 1)
@@ -192,7 +190,7 @@ class DraftAlone(Front):
         return Accepted(proposed, counts, ends.any(1), torch.zeros_like(counts).float())
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     fast = row.engine == "fastdecode"
     if row.mode == "blockwise":
@@ -211,7 +209,7 @@ def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Deco
     return DraftAndVerify(system, row, finish, watch, checks, drafter)
 
 
-def check_shared(drafter: "System", verifier: "System") -> None:
+def check_shared(drafter: System, verifier: System) -> None:
     """Raise UserError unless both have the same encoder."""
     ours, theirs = (system.models[0].encoder.state_dict() for system in (drafter, verifier))
     same = ours.keys() == theirs.keys()

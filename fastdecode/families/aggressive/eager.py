@@ -4,7 +4,7 @@ Keys and values are kept in fairseq's incremental state, which grows by whole co
 no row accepted is cut off, one that some row refused is padding for that row.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,10 +18,8 @@ from fastdecode.families.aggressive.models import (
     verifier_model,
 )
 from fastdecode.families.aggressive.verify import Rules
+from fastdecode.system import System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 
 def encode(model: Any, batch: Batch) -> Any:
@@ -33,7 +31,7 @@ def encode(model: Any, batch: Batch) -> Any:
 class EagerVerifier:
     """An autoregressive Transformer of fairseq's."""
 
-    def __init__(self, system: "System"):
+    def __init__(self, system: System):
         """Take the model; raises UserError if it cannot verify."""
         self._take(verifier_model(system.models))
 
@@ -133,7 +131,7 @@ class EagerChecks:
 class EagerDrafter:
     """A drafter of this family, as it was trained."""
 
-    def __init__(self, system: "System", share_encoder: bool = False, min_len: int = 1):
+    def __init__(self, system: System, share_encoder: bool = False, min_len: int = 1):
         """Take the model; with `share_encoder` the encoder's output comes from the verifier.
 
         No draft ends a translation before `min_len` tokens. Raises UserError if it is no drafter.
@@ -179,7 +177,7 @@ class EagerDrafts:
 class EagerBlockwise(EagerVerifier):
     """A blockwise model: verifier and drafter in one pass."""
 
-    def __init__(self, system: "System"):
+    def __init__(self, system: System):
         """Take the model; raises UserError if it has no heads."""
         model = blockwise_model(system.models)
         self._take(model, model.decoder.heads)

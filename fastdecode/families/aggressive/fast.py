@@ -1,7 +1,7 @@
 """Drafter, verifier and blockwise model over this project's own Transformer: tier optimised."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,7 @@ from fastdecode.families.aggressive.models import (
     verifier_model,
 )
 from fastdecode.families.aggressive.verify import Rules
+from fastdecode.system import System
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest
@@ -22,20 +23,15 @@ from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 
-if TYPE_CHECKING:
-    from fastdecode.decode import System
-
 
 class FastVerifier:
     """An autoregressive Transformer that looks at a whole draft in one pass."""
 
-    def __init__(self, system: "System"):
+    def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
         self._lay_out(system, verifier_model(system.models), Decoder)
 
-    def _lay_out(
-        self, system: "System", model: Any, decoder: type[Decoder], *own: nn.Module
-    ) -> None:
+    def _lay_out(self, system: System, model: Any, decoder: type[Decoder], *own: nn.Module) -> None:
         """Take `model`, whose decoder has this family's `own` modules besides."""
         check_supported(model)
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
@@ -77,7 +73,7 @@ class FastChecks:
 class FastDrafter:
     """A drafter of this family."""
 
-    def __init__(self, system: "System", share_encoder: bool = False, min_len: int = 1):
+    def __init__(self, system: System, share_encoder: bool = False, min_len: int = 1):
         """Lay the model out; with `share_encoder` the encoder's output comes from the verifier.
 
         No draft ends a translation before `min_len` tokens. Raises UserError if the model has parts
@@ -214,7 +210,7 @@ class FastBlockwise(FastVerifier):
 
     _decoder: "HeadsDecoder"
 
-    def __init__(self, system: "System"):
+    def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
         model = blockwise_model(system.models)
         self._lay_out(system, model, HeadsDecoder, model.decoder.heads)

@@ -3,7 +3,7 @@
 Xia et al. (2022): `traces` is for table 11 and for figures 2 and 3.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
@@ -18,9 +18,7 @@ from fastdecode.families.aggressive.verify import Accepted
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track
 from fastdecode.stages import Stopwatch
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 RELAXED: dict[str, Any] = {"beta": 3, "tau": 1.0}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -43,7 +41,7 @@ DEFINITION = (
 )
 
 
-def traces(system: "System", split: Split) -> dict[str, Any]:
+def traces(system: System, split: Split) -> dict[str, Any]:
     """Return how a few sentences are drafted and verified, iteration by iteration.
 
     Raises UserError if there is no line to show, or no verifier.
@@ -75,7 +73,7 @@ class Recorder(DraftAndVerify):
     """The reference decoder, of one sentence at a time, which also keeps what it looked at."""
 
     @classmethod
-    def of(cls, system: "System", row: Row) -> "Recorder":
+    def of(cls, system: System, row: Row) -> "Recorder":
         """Return the recorder of a drafter with its verifier. Raises UserError without one."""
         (verifier,) = system.companions.values() or (None,)
         if verifier is None:

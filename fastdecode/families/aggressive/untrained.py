@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from fastdecode.decode import System
 from fastdecode.drafting import Batch, Prefixes, build_drafter
 from fastdecode.families.aggressive.decoders import DraftAndVerify
 from fastdecode.families.aggressive.drafting import OWN
@@ -26,10 +25,10 @@ from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Finish
 
 if TYPE_CHECKING:
-    from fastdecode.decode import Decoder
     from fastdecode.measure.untrained import Untrained
 
 LAYERS = ("6-6",)
@@ -82,7 +81,7 @@ class PrescribedSystem(System):
         settings: Mapping[str, Any],
         finish: Finish,
         watch: Stopwatch | None = None,
-    ) -> "Decoder":
+    ) -> Decoder:
         """See System."""
         row = Row.model_validate(settings)
         if row.mode != "verify":

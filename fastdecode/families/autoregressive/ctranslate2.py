@@ -8,7 +8,7 @@ of its own.
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ctranslate2
 import torch
@@ -19,11 +19,9 @@ from fastdecode.families.autoregressive.export import export
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 TYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 
@@ -33,7 +31,7 @@ class CTranslate2Decoder:
 
     def __init__(
         self,
-        system: "System",
+        system: System,
         row: Decoder,
         finish: Finish,
         watch: Stopwatch,
@@ -118,7 +116,7 @@ def _longest(result: Any) -> int:
     return max(map(len, result.hypotheses))
 
 
-def _open(system: "System", row: Decoder) -> Any:
+def _open(system: System, row: Decoder) -> Any:
     """Return CTranslate2's translator, one for all decoders of `system` with this arithmetic."""
     if system.precision not in TYPES:
         raise UserError(

@@ -1,18 +1,14 @@
 """The decoders of this family, by engine."""
 
-from typing import TYPE_CHECKING
-
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.reference import ReferenceDecoder
 from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Finish
 
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
-
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     if row.engine == "fairseq":
         words = system.source, system.target

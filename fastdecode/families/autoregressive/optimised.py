@@ -5,7 +5,6 @@ The model is fastdecode.transformer's; the search is fairseq's, whose own genera
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,18 +14,16 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules, Search, run_search
+from fastdecode.system import System
 from fastdecode.transformer.steps import SingleSteps, beginning
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 
 class OptimisedDecoder:
     """Translates batches of BPE-tokenised source sentences with one model."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out anew; raises UserError if it has parts that are not built here."""
         (model,) = system.models
         self._begin = beginning(system)

@@ -1,6 +1,6 @@
 """What is measured of an autoregressive system beside its translations."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from fairseq.search import Sampling
@@ -12,9 +12,7 @@ from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.framing import end_sentences
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 MOST_TOKENS = 512  # of a batch of sources
 
@@ -27,13 +25,13 @@ class Nucleus(Sampling):  # type: ignore[misc]
         return super().step(step, lprobs.log_softmax(-1), *more)
 
 
-def samples(system: "System", split: Split) -> dict[str, Any]:
+def samples(system: System, split: Split) -> dict[str, Any]:
     """Measure translations drawn token by token, by fairseq (Huang et al. 2022, figure 8)."""
     return sampled(system, split, lambda *wanted: _drawn(system, *wanted))
 
 
 @torch.inference_mode()
-def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> list[Lines]:
+def _drawn(system: System, sources: Lines, temperature: float, count: int) -> list[Lines]:
     """Draw `count` samples of each source: a beam so wide, each of whose rows goes its own way."""
     limits = Decoder()
     generator = SequenceGenerator(
@@ -61,7 +59,7 @@ def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> 
     return [found[i] for i in range(len(sources))]
 
 
-def _words(system: "System", ids: list[int]) -> list[str]:
+def _words(system: System, ids: list[int]) -> list[str]:
     return [system.target[i] for i in ids if i != system.target.eos()]
 
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.autoregressive.bytes import ADVICE, bytes_overflow
 from fastdecode.progress import say
+from fastdecode.system import System
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
     from fastdecode.measure.untrained import Untrained
 
 LAYERS = ("6-6", "12-1", "6-1")
@@ -35,6 +35,6 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def build(plan: "Untrained") -> "System":
+def build(plan: "Untrained") -> System:
     """Return a Transformer."""
     return plan.system()

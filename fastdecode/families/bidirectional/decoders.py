@@ -1,7 +1,6 @@
 """Decoding in groups of tokens (Imamura and Sumita 2020, section 3): pass, search, unfold."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,11 +14,9 @@ from fastdecode.framing import end_sentences
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules, run_search
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 ENGINES = {"eager": eager, "fastdecode": fast}
 
@@ -27,7 +24,7 @@ ENGINES = {"eager": eager, "fastdecode": fast}
 class FoldedDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Make the engine ready; raises UserError if it does not fit the system."""
         if len(system.models) > 1:
             raise UserError(f"groups are written by one model, and these are {len(system.models)}")
@@ -91,6 +88,6 @@ class FoldedDecoder:
         return Translation(self._finish(tokens), tokens, score, passes)
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return FoldedDecoder(system, row, finish, watch)

@@ -1,18 +1,15 @@
 """Who computes the decoder's passes: fairseq's modules as they are, or our fast Transformer."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fastdecode.framing import mask_of
 from fastdecode.stepping import Steps
+from fastdecode.system import System
 from fastdecode.transformer.steps import FastSteps, beginning
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
-
 
 Begin = Callable[[Tensor, Tensor, int, int], Steps]
 """Encodes sources (B, S), padded on the right, whose lengths (B) lie on the CPU.
@@ -55,13 +52,13 @@ class EagerSteps:
         self._encoded = self._model.encoder.reorder_encoder_out(self._encoded, sentences)
 
 
-def eager(system: "System") -> Begin:
+def eager(system: System) -> Begin:
     """Return how fairseq's modules begin a batch."""
     (model,) = system.models
     return lambda sources, lengths, rows, slots: EagerSteps(model, sources, lengths, rows)
 
 
-def fast(system: "System") -> Begin:
+def fast(system: System) -> Begin:
     """Return how our Transformer begins a batch.
 
     Raises UserError if the model has parts that are not built here.

@@ -6,7 +6,7 @@ order of writing costs likelihood: compare those of two systems.
 
 from collections import defaultdict
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,16 +17,14 @@ from fastdecode.families.bidirectional.model import FoldedModel, group_mask
 from fastdecode.framing import end_sentences
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 SLOTS = 8  # of a mask: four pairs
 SHORTEST, LONGEST = 5, 10  # tokens of the translation that is shown
 TRIED = 100  # lines
 
 
-def masks(system: "System", split: Split) -> dict[str, Any]:
+def masks(system: System, split: Split) -> dict[str, Any]:
     """Return what slots see of one another in training, of single tokens and of this model's."""
     size = _fold(system).size
     return {
@@ -35,7 +33,7 @@ def masks(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
-def steps(system: "System", split: Split) -> dict[str, Any]:
+def steps(system: System, split: Split) -> dict[str, Any]:
     """Return a greedy translation in the groups in which it was written.
 
     It is that of the line that all drawings show, or, if this is short or long, the first of the
@@ -66,7 +64,7 @@ def steps(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
-def losses(system: "System", split: Split) -> dict[str, Any]:
+def losses(system: System, split: Split) -> dict[str, Any]:
     """Return how unlikely the references are, as a whole and token by token, in nats.
 
     Tokens are told apart by half and by how many pairs of places lie between them and the middle,
@@ -109,7 +107,7 @@ def _half(place: int, length: int) -> tuple[str, int]:
 
 
 @torch.inference_mode()
-def token_scores(system: "System", fold: Fold, source: list[str], reference: list[str]) -> Tensor:
+def token_scores(system: System, fold: Fold, source: list[str], reference: list[str]) -> Tensor:
     """Return (n + 1), the log-probability of each token of a reference, and of the first EOD.
 
     Every token is given all that is written before its group.
@@ -138,7 +136,7 @@ def written(fold: Fold, tokens: list[str]) -> list[list[tuple[str, int | None]]]
     return [slots[start : start + fold.size] for start in range(0, len(slots), fold.size)]
 
 
-def _fold(system: "System") -> Fold:
+def _fold(system: System) -> Fold:
     (model,) = system.models
     assert isinstance(model, FoldedModel)  # the workflow asks no other for these
     return model.fold

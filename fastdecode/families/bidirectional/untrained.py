@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.bidirectional.model import FoldedModel
+from fastdecode.system import System
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
     from fastdecode.measure.untrained import Untrained
 
 LAYERS = ("6-6",)
@@ -23,7 +23,7 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def build(plan: "Untrained") -> "System":
+def build(plan: "Untrained") -> System:
     """Return a Transformer that writes a token from each end a step."""
     pairs = {"fold": "bidirectional", "start": "bos-eos", "decoder_learned_pos": True}
     return plan.system(FoldedModel, **pairs)

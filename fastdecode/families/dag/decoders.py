@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import torch
@@ -22,6 +22,7 @@ from fastdecode.families.dag.viterbi import viterbi
 from fastdecode.families.dag.walk import walk
 from fastdecode.framing import blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.train.draws import keyed_uniforms
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
@@ -29,14 +30,11 @@ from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import NOT_FINITE, Finish, Translation, finite
 
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
-
 
 class GraphDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Prepare model and search; raises UserError if they do not fit."""
         if len(system.models) > 1:
             raise UserError(f"a graph is one model's, and these are {len(system.models)}")
@@ -152,13 +150,13 @@ class GraphDecoder:
         return Translation(self._finish(tokens), tokens, score, passes=1)
 
 
-def _ngrams(system: "System") -> NGrams:
+def _ngrams(system: System) -> NGrams:
     if system.assets is None:
         raise UserError("a beam with lm_weight needs its language model: load its folder of assets")
     path = system.assets / LANGUAGE_MODEL
     return system.share(f"ngrams {path}", lambda: NGrams(path, system.target.symbols))
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return GraphDecoder(system, row, finish, watch)

@@ -6,7 +6,7 @@ what training makes of the first short pair: which tokens of the target go to wh
 
 from heapq import nlargest
 from math import exp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,9 +23,7 @@ from fastdecode.families.dag.walk import path_along, successors
 from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.scores import token_scores
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 HYPOTHESES = 5
 TOKENS = 3  # of a vertex
@@ -37,7 +35,7 @@ Path = tuple[float, tuple[int, ...]]  # log P(Y, A | X), vertices
 
 
 @torch.inference_mode()
-def graphs(system: "System", split: Split) -> dict[str, Any]:
+def graphs(system: System, split: Split) -> dict[str, Any]:
     """Return the graphs of the first short sentences, and what searches find in them.
 
     Raises UserError if no sentence is short enough.
@@ -71,7 +69,7 @@ def graphs(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
-def assignment(system: "System", split: Split) -> dict[str, Any]:
+def assignment(system: System, split: Split) -> dict[str, Any]:
     """Return how the target of the first short pair is matched with its graph, and a glance at it.
 
     Nothing is dropped, as in decoding. Raises UserError if no pair is short enough.
@@ -159,7 +157,7 @@ def _along(tokens: Tensor, path: Tensor) -> list[float]:
     return along
 
 
-def _vertices(system: "System", graph: Graph) -> dict[str, Any]:
+def _vertices(system: System, graph: Graph) -> dict[str, Any]:
     passed = passing(graph.links.double(), graph.sizes)[0].tolist()
     kept = main_edges(graph.links, SHARE)[0]
     links = graph.links[0].exp().tolist()
@@ -185,7 +183,7 @@ def _vertices(system: "System", graph: Graph) -> dict[str, Any]:
     }
 
 
-def _hypotheses(system: "System", graph: Graph, logits: Tensor) -> list[dict[str, Any]]:
+def _hypotheses(system: System, graph: Graph, logits: Tensor) -> list[dict[str, Any]]:
     """Return the best translations, each with the most probable of the paths that write it."""
     (found,) = best_hypotheses(graph, HYPOTHESES, Limits())
     bos, eos = system.target.bos(), system.target.eos()
@@ -199,7 +197,7 @@ def _hypotheses(system: "System", graph: Graph, logits: Tensor) -> list[dict[str
     return hypotheses
 
 
-def _beam(system: "System", graph: Graph) -> list[dict[str, Any]]:
+def _beam(system: System, graph: Graph) -> list[dict[str, Any]]:
     """Return the steps of the naive beam search, narrow enough to be read."""
     words = sorted(set(graph.words.flatten().tolist()))
     column = {word: number for number, word in enumerate(words)}

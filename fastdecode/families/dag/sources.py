@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.framing import FRAME, blank_slots, frame_sources
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Sources:
     blanks: Tensor  # (B, L)
 
     @classmethod
-    def of(cls, system: "System", sources: Sequence[Sequence[str]]) -> "Sources":
+    def of(cls, system: System, sources: Sequence[Sequence[str]]) -> "Sources":
         """Encode `sources`, without gradients."""
         (model,) = system.models
         assert isinstance(model, GraphModel)  # the workflow asks no other for what is measured

@@ -4,7 +4,7 @@
 `assignment` (drawn.py) are single sentences, for the drawings.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,9 +21,7 @@ from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
 from fastdecode.scores import token_scores
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 MOST_TOKENS = 1024  # of a batch of sources
 BINS = 20  # of a probability
@@ -56,7 +54,7 @@ def right_on_best_path(
     return list(zip(right.sum(1).tolist(), inner.sum(1).tolist(), strict=True))
 
 
-def accuracy(system: "System", split: Split) -> dict[str, Any]:
+def accuracy(system: System, split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are right on the best path (table 2)."""
     words = system.target
     never = [words.bos(), words.pad(), words.eos()]  # written between the ends
@@ -82,7 +80,7 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
     return assigned(system, split, right)
 
 
-def samples(system: "System", split: Split) -> dict[str, Any]:
+def samples(system: System, split: Split) -> dict[str, Any]:
     """Measure translations drawn from graphs (figure 8)."""
 
     def draw(sources: Lines, temperature: float, count: int) -> list[Lines]:
@@ -98,7 +96,7 @@ def samples(system: "System", split: Split) -> dict[str, Any]:
 
 
 @torch.inference_mode()
-def vertices(system: "System", split: Split) -> dict[str, Any]:
+def vertices(system: System, split: Split) -> dict[str, Any]:
     """Count the vertices of all graphs by how likely they are passed, sure, and branching.
 
     As in figure 15. Sources that do not fit the model are left out.

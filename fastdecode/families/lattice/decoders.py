@@ -4,7 +4,7 @@ Candidates by look-up, edge scores by one pass of the scorer, the best path by d
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,13 +20,11 @@ from fastdecode.families.lattice.sentence import candidates_of
 from fastdecode.families.lattice.viterbi import viterbi
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 SEARCHES = {"viterbi": viterbi, "scan": scan}
 
@@ -34,7 +32,7 @@ SEARCHES = {"viterbi": viterbi, "scan": scan}
 class LatticeDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out; raises UserError if it has no tables, or parts not built here."""
         if len(system.models) > 1:
             raise UserError(f"a lattice is scored by one model, and these are {len(system.models)}")
@@ -117,7 +115,7 @@ class LatticeDecoder:
         return Translation(self._finish(tokens), tokens, score, passes=1)
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return LatticeDecoder(system, row, finish, watch)
 

@@ -5,16 +5,14 @@ path that search selects, and so many nats behind it elsewhere. Forward and back
 add up to it.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from fastdecode.families.lattice.sentence import Lattice, Lattices
 from fastdecode.measure.statistic import DRAWN, Split
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 K = 64
 WORDS = 5  # of a slot
@@ -22,7 +20,7 @@ BEHIND = 8.0  # nats; what is further behind is left out
 
 
 @torch.inference_mode()
-def lattices(system: "System", split: Split) -> dict[str, Any]:
+def lattices(system: System, split: Split) -> dict[str, Any]:
     """Return the lattices of the first short sentences, and the path through each.
 
     Raises UserError if no sentence is short enough.
@@ -47,7 +45,7 @@ def lattices(system: "System", split: Split) -> dict[str, Any]:
     }
 
 
-def _drawn(lattice: Lattice, system: "System") -> dict[str, Any]:
+def _drawn(lattice: Lattice, system: System) -> dict[str, Any]:
     words, edges = behind(lattice.first, lattice.edges)
     shown = [_best(slot) for slot in words]
     return {

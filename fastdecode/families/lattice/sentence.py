@@ -1,7 +1,6 @@
 """The lattice of a single sentence, of the predicted length and searched as in decoding."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -11,10 +10,8 @@ from fastdecode.families.lattice.lengths import read_lengths
 from fastdecode.families.lattice.scorer import Scorer
 from fastdecode.families.lattice.tables import open_tables
 from fastdecode.families.lattice.viterbi import viterbi
+from fastdecode.system import System
 from fastdecode.transformer.encoder import Encoder
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class Lattice:
 class Lattices:
     """Makes the lattices of single sentences."""
 
-    def __init__(self, system: "System", k: int):
+    def __init__(self, system: System, k: int):
         """Take the parts of `system`; a slot has `k` candidates."""
         (model,) = system.models
         assert system.assets is not None
@@ -58,7 +55,7 @@ class Lattices:
         return Lattice(words[0, : slots - 1], first[0], edges[0], selected)
 
 
-def candidates_of(system: "System") -> Candidates:
+def candidates_of(system: System) -> Candidates:
     """Return the look-up of a system's candidates in its tables."""
     assert system.assets is not None  # the workflow gives them to every system of this family
     words = system.source.symbols, system.target.symbols

@@ -5,7 +5,7 @@ Deng and Rush (2021), section 5: `recall` is for figure 1, `ranks` for figure 2;
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,9 +15,7 @@ from fastdecode.families.lattice.sentence import Lattice, Lattices, candidates_o
 from fastdecode.measure.recall import recall_curves
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 K = 64  # of figure 2
 READINGS = {
@@ -28,7 +26,7 @@ READINGS = {
 }
 
 
-def recall(system: "System", split: Split) -> dict[str, Any]:
+def recall(system: System, split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are among the candidates of their slot, for three ways.
 
     `counts` is the look-up by word and position that decoding uses; `shared` one set of K words for
@@ -52,7 +50,7 @@ def recall(system: "System", split: Split) -> dict[str, Any]:
 
 
 @torch.inference_mode()
-def ranks(system: "System", split: Split) -> dict[str, Any]:
+def ranks(system: System, split: Split) -> dict[str, Any]:
     """Measure which rank the words that search selects have by edge scores alone, before search.
 
     As in figure 2: K = 64 or all the words there are, one length (ΔL = 0). The paper does not say

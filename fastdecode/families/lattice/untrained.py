@@ -19,10 +19,10 @@ from fastdecode.families.lattice.reading import Array
 from fastdecode.families.lattice.tables import ARRAYS, FORMAT, HEADER, KEPT
 from fastdecode.families.lattice.vocabulary import SPECIAL, checksum
 from fastdecode.files import write_json
+from fastdecode.system import System
 from fastdecode.transformer.linear import has_bf16
 
 if TYPE_CHECKING:
-    from fastdecode.decode import System
     from fastdecode.measure.untrained import Untrained
 
 LAYERS = ("6-1",)
@@ -46,7 +46,7 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def build(plan: "Untrained") -> "System":
+def build(plan: "Untrained") -> System:
     """Return a scorer with tables for sources of `plan.length` words."""
     system = plan.system(LatticeModel, orders=3)
     write_made_up(plan.folder / "tables", list(system.target.symbols), plan.length)

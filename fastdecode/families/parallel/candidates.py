@@ -5,7 +5,6 @@ candidates.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -14,16 +13,14 @@ from fastdecode.decode import batches
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.decoders import single_model
 from fastdecode.framing import FRAME, blank_slots, frame_sources
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 MOST_TOKENS = 2048  # of a batch of sources
 
 
 @torch.inference_mode()
 def nat_candidates(
-    system: "System", sources: Sequence[Sequence[str]], lengths: Sequence[int], k: int
+    system: System, sources: Sequence[Sequence[str]], lengths: Sequence[int], k: int
 ) -> list[Tensor]:
     """Return the K likeliest words of each slot, best first: word numbers (T, K) for each source.
 

@@ -1,7 +1,7 @@
 """The decoders of this family: a search over a network, fairseq's or ours."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
@@ -21,11 +21,9 @@ from fastdecode.families.parallel.searches import (
 )
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
-
-if TYPE_CHECKING:
-    from fastdecode.decode import Decoder, System
 
 LEARNED = {  # what each model learned to be asked
     NATransformerModel: "argmax",
@@ -38,7 +36,7 @@ LEARNED = {  # what each model learned to be asked
 class ParallelDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(self, system: "System", row: Row, finish: Finish, watch: Stopwatch):
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
         model = single_model(system, row.search)
         self._network = Eager(model) if row.engine == "eager" else _fast(system)
@@ -73,7 +71,7 @@ class ParallelDecoder:
         return Translation(self._finish(tokens), tokens, score, passes=self._search.passes)
 
 
-def single_model(system: "System", search: str) -> Any:
+def single_model(system: System, search: str) -> Any:
     """Return the model of `system`, ready to fill slots in this way.
 
     Raises UserError on an ensemble and on a model that learned something else.
@@ -91,17 +89,17 @@ def single_model(system: "System", search: str) -> Any:
     return model
 
 
-def build(system: "System", row: Row, finish: Finish, watch: Stopwatch) -> "Decoder":
+def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     return ParallelDecoder(system, row, finish, watch)
 
 
-def _fast(system: "System") -> Fast:
+def _fast(system: System) -> Fast:
     (model,) = system.models
     return system.share("fast network", lambda: Fast(model))
 
 
-def _search(network: Network, model: Any, system: "System", row: Row) -> Search:
+def _search(network: Network, model: Any, system: System, row: Row) -> Search:
     if row.beam:
         return CtcBeam(network, system.target, model.decoder.upsample, row.beam)
     if row.search == "ctc":

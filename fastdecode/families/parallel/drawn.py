@@ -1,6 +1,6 @@
 """What drawings of single sentences are made of (Huang et al. 2022, figures 1 and 9)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -9,15 +9,13 @@ from fastdecode.families.parallel.networks import Eager
 from fastdecode.families.parallel.searches import Lengths
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
+from fastdecode.system import System
 
 CANDIDATES = 3  # tokens of a slot
 
 
 @torch.inference_mode()
-def slots(system: "System", split: Split) -> dict[str, Any]:
+def slots(system: System, split: Split) -> dict[str, Any]:
     """Return what a NAT writes of the first short sentences, and each slot's likeliest tokens.
 
     In the figures it stands beside graphs of the same sentences.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import torch
@@ -21,15 +21,13 @@ from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.nucleus import nucleus
 from fastdecode.scores import token_scores
+from fastdecode.system import System
 from fastdecode.train.draws import keyed_uniforms
-
-if TYPE_CHECKING:
-    from fastdecode.decode import System
 
 MOST_TOKENS = 256  # of a batch of sources that is drawn from: all words of all slots are sorted
 
 
-def recall(system: "System", split: Split) -> dict[str, Any]:
+def recall(system: System, split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are among the K likeliest words of their slot.
 
     Deng and Rush (2021), figure 1: the model as a way to find a lattice's candidates.
@@ -45,7 +43,7 @@ def recall(system: "System", split: Split) -> dict[str, Any]:
     return recall_curves(system, split, find)
 
 
-def accuracy(system: "System", split: Split) -> dict[str, Any]:
+def accuracy(system: System, split: Split) -> dict[str, Any]:
     """Measure how many reference tokens are right in their slot, or along the best alignment.
 
     Huang et al. (2022), table 2. Where the slots are those of a translation, they are as many as
@@ -57,13 +55,13 @@ def accuracy(system: "System", split: Split) -> dict[str, Any]:
     return assigned(system, split, lambda *batch: _slot_by_slot(system, *batch))
 
 
-def _slot_by_slot(system: "System", sources: Lines, references: Lines) -> list[Counted]:
+def _slot_by_slot(system: System, sources: Lines, references: Lines) -> list[Counted]:
     found = nat_candidates(system, sources, [len(tokens) for tokens in references], 1)
     return recalled(found, [[*map(system.target.index, tokens)] for tokens in references])
 
 
 @torch.inference_mode()
-def _aligned(system: "System", sources: Lines, references: Lines) -> list[Counted]:
+def _aligned(system: System, sources: Lines, references: Lines) -> list[Counted]:
     slots, logits = _ctc_logits(system, sources)
     targets = [torch.tensor([*map(system.target.index, tokens)]) for tokens in references]
     labels = Labels(
@@ -91,7 +89,7 @@ def _aligned(system: "System", sources: Lines, references: Lines) -> list[Counte
     return counted
 
 
-def samples(system: "System", split: Split) -> dict[str, Any]:
+def samples(system: System, split: Split) -> dict[str, Any]:
     """Measure translations whose slots are drawn each by itself, and read as CTC reads.
 
     Huang et al. (2022), figure 8. Raises UserError on a model that is not CTC's.
@@ -101,7 +99,7 @@ def samples(system: "System", split: Split) -> dict[str, Any]:
 
 
 @torch.inference_mode()
-def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> list[Lines]:
+def _drawn(system: System, sources: Lines, temperature: float, count: int) -> list[Lines]:
     blank = system.target.bos()
     found: list[Lines] = [[] for _ in sources]
     for group in batches(sources, MOST_TOKENS):
@@ -118,7 +116,7 @@ def _drawn(system: "System", sources: Lines, temperature: float, count: int) -> 
     return found
 
 
-def _ctc_logits(system: "System", sources: Lines) -> tuple[Tensor, Tensor]:
+def _ctc_logits(system: System, sources: Lines) -> tuple[Tensor, Tensor]:
     """Return CTC's slots (B, T), and logits (B, T, V) in which what is never written is -inf."""
     model = single_model(system, "ctc")
     framed = frame_sources(sources, system.source).to(next(model.parameters()).device)

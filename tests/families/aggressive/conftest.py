@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.model import DrafterModel
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 from fastdecode.translation import Translation
 
 ENGINES = ("eager", "fastdecode")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.families.aggressive import naive
+from fastdecode.system import System
 from tests.families.aggressive.conftest import ENGINES, facts, numbered, untrained_blockwise
 
 

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastdecode.decode import System
 from fastdecode.drafting import Prefixes, WholeSentences
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive import naive, verify
@@ -20,6 +19,7 @@ from fastdecode.families.aggressive.fast import FastVerifier
 from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.transformer import highest
 from fastdecode.transformer.weights import Layers, serial_layers
 from fastdecode.translation import Translation

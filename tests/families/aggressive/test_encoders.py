@@ -10,8 +10,8 @@ import pytest
 import torch
 from fairseq.models.transformer import TransformerEncoderBase
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
+from fastdecode.system import System
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.weights import serial_layers
 from tests.families.aggressive.conftest import (

@@ -13,7 +13,6 @@ from fairseq.logging import metrics
 from fairseq.modules import LearnedPositionalEmbedding
 from torch import Tensor
 
-from fastdecode.decode import System
 from fastdecode.drafting import Prefixes
 from fastdecode.families.aggressive.blocks import Blocks, blocks_after
 from fastdecode.families.aggressive.criteria import BlockwiseCriterion, DrafterCriterion
@@ -25,6 +24,7 @@ from fastdecode.families.aggressive.model import (
     drafter_architecture,
 )
 from fastdecode.glancing import to_reveal
+from fastdecode.system import System
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
 
 PAD, EOS, UNK = 1, 2, 3

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families import statistics
 from fastdecode.families.aggressive import naive
@@ -20,6 +19,7 @@ from fastdecode.families.aggressive.statistics import (
     traces,
 )
 from fastdecode.measure.statistic import Split
+from fastdecode.system import System
 from tests.families.aggressive.conftest import numbered
 
 

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from fastdecode.decode import System, load_system
+from fastdecode.decode import load_system
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.rows import System as Row
 from fastdecode.files import read_lines
+from fastdecode.system import System
 from fastdecode.train.checkpoints import load
 from fastdecode.train.job import Job
 from fastdecode.train.run import train

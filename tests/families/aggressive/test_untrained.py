@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.aggressive import untrained
 from fastdecode.families.aggressive.untrained import ACCEPTED, K, build, decoders
 from fastdecode.measure.untrained import Untrained
+from fastdecode.system import System
 
 LENGTH = 60
 

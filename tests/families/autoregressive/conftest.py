@@ -4,7 +4,8 @@ from random import Random
 import pytest
 import torch
 
-from fastdecode.decode import System, load_system
+from fastdecode.decode import load_system
+from fastdecode.system import System
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import Decoder, System, load_system
+from fastdecode.decode import load_system
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
 
 Sentences = list[list[str]]

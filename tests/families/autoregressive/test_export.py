@@ -12,9 +12,9 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerModel
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.export import export
+from fastdecode.system import System
 
 SMALL = {
     "encoder_embed_dim": 16,

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
 
 Sentences = list[list[str]]

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import System, load_system
+from fastdecode.decode import load_system
 from fastdecode.families.autoregressive.reference import ReferenceDecoder
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.files import read_lines
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.train.checkpoints import load, save
 from fastdecode.train.command import USER_DIR
 from fastdecode.translation import Translation

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.families.autoregressive import statistics
 from fastdecode.families.autoregressive.statistics import _drawn
+from fastdecode.system import System
 
 
 def test_cold_samples_are_greedy_ones(dice: System, ragged: list[list[str]]) -> None:

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 
 if TYPE_CHECKING:
     from fastdecode.train.job import Job

@@ -8,7 +8,6 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.bidirectional import decoders
 from fastdecode.families.bidirectional.folding import Order
@@ -17,6 +16,7 @@ from fastdecode.limits import Lengths
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules
+from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
 from tests.families.bidirectional.conftest import ORDERS, untrained
 

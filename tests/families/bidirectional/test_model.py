@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from fastdecode.decode import System
 from fastdecode.families.bidirectional.engines import eager, fast
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.model import group_mask
+from fastdecode.system import System
 from tests.families.bidirectional.conftest import ORDERS, untrained
 
 BEGIN = {"eager": eager, "fastdecode": fast}

@@ -10,9 +10,10 @@ import sacrebleu
 import torch
 from fairseq import checkpoint_utils
 
-from fastdecode.decode import System, load_system
+from fastdecode.decode import load_system
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.files import read_lines
+from fastdecode.system import System
 from fastdecode.train.job import Job
 from fastdecode.train.run import train
 from tests.families.bidirectional.conftest import ORDERS

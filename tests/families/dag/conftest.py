@@ -13,11 +13,11 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.dag.graph import Graph, Shortlist
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 
 BOS, PAD, EOS, UNK = range(4)
 ARPA = """\\data\\

@@ -10,7 +10,6 @@ import torch
 from pydantic import ValidationError
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.dag import beam, compiled
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
@@ -18,6 +17,7 @@ from fastdecode.families.dag.rows import Decoder as Row
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from fastdecode.transformer import highest
 from fastdecode.translation import Translation
 from tests.families.dag.conftest import ARPA, EOS, PAD, untrained_graphs

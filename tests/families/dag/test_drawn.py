@@ -8,10 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families.dag.drawn import assignment, best_paths, graphs
 from fastdecode.measure.statistic import Split
+from fastdecode.system import System
 from tests.families.dag.conftest import path_scores, random_target, untrained_graphs
 
 

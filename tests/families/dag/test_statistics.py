@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.families import statistics
 from fastdecode.families.dag.paths import best_path
 from fastdecode.families.dag.shape import out_degrees, passing, token_probabilities
@@ -18,6 +17,7 @@ from fastdecode.families.dag.statistics import (
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import Readable, Split
 from fastdecode.scores import token_scores
+from fastdecode.system import System
 from tests.families.dag.conftest import (
     BOS,
     EOS,

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.tables import build
 from fastdecode.files import read_lines
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import Decoder, System
 from fastdecode.transformer.linear import has_bf16
 from fastdecode.translation import Translation
 from tests.gpu import assert_a_gpu_writes_the_same, needs_gpu

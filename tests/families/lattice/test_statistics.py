@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.lattice import statistics
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.sentence import candidates_of
@@ -21,6 +20,7 @@ from fastdecode.families.lattice.vocabulary import SPECIAL
 from fastdecode.files import write_lines
 from fastdecode.measure.statistic import Split
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 from tests.families.lattice.conftest import WORDS, Corpus
 
 

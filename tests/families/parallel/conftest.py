@@ -10,10 +10,10 @@ import torch
 from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import System
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.rows import System as Row
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import System
 
 if TYPE_CHECKING:
     from fastdecode.train.job import Job

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.errors import UserError
 from fastdecode.families.parallel import candidates
 from fastdecode.families.parallel.candidates import nat_candidates
+from fastdecode.system import System
 from tests.families.parallel.test_decoders import Sentences, logits
 
 SPECIAL = 4

@@ -11,11 +11,11 @@ from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
+from fastdecode.system import Decoder, System
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

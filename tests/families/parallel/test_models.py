@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastdecode.decode import System
 from fastdecode.families.parallel.alignment import best_alignment, collapse
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.scores import token_scores
+from fastdecode.system import System
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

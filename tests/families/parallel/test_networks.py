@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.families.parallel.networks import Eager, Fast
 from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.system import System
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

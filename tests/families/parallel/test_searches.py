@@ -9,13 +9,13 @@ from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.decode import Decoder, System
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.naive import Answer, naive_mask_predict
 from fastdecode.families.parallel.searches import Lengths
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import FRAME, blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.system import Decoder, System
 from tests.families.parallel.conftest import untrained
 
 Sentences = list[list[str]]

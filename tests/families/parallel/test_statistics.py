@@ -6,13 +6,13 @@ from random import Random
 import pytest
 import torch
 
-from fastdecode.decode import System
 from fastdecode.families.parallel import statistics
 from fastdecode.families.parallel.alignment import collapse
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.families.parallel.statistics import _drawn, accuracy, recall
 from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import Split
+from fastdecode.system import System
 from tests.families.parallel.conftest import untrained
 from tests.families.parallel.test_decoders import EOS, PAD, Sentences, logits
 

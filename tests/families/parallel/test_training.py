@@ -13,13 +13,14 @@ from fairseq import checkpoint_utils
 from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from fairseq.logging import metrics
 
-from fastdecode.decode import System, load_system
+from fastdecode.decode import load_system
 from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.families.parallel.rows import System as Row
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.families.parallel.training import VALIDATION
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
+from fastdecode.system import System
 from fastdecode.train.job import Job
 from tests.families.parallel.conftest import untrained
 from tests.largest import Largest
