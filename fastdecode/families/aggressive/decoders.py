@@ -19,9 +19,9 @@ from fastdecode.families.aggressive.eager import EagerBlockwise, EagerVerifier
 from fastdecode.families.aggressive.encoders import begin_both
 from fastdecode.families.aggressive.fast import FastBlockwise, FastVerifier
 from fastdecode.families.aggressive.growth import Growth, Trace, iterate, room_of
-from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.families.aggressive.sides import Checks, Verifier
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from fastdecode.drafting import Batch, Prefixes
 from fastdecode.families.aggressive.blocks import blocks_after
-from fastdecode.families.aggressive.models import (
+from fastdecode.families.aggressive.sides import (
     blockwise_model,
     drafter_model,
     own_layers,

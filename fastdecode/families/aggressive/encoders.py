@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from fastdecode.drafting import Batch, Drafter, Drafts
-from fastdecode.families.aggressive.models import Checks, Verifier
+from fastdecode.families.aggressive.sides import Checks, Verifier
 from fastdecode.stages import Stopwatch
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from fastdecode.drafting import Batch, Prefixes
-from fastdecode.families.aggressive.models import (
+from fastdecode.families.aggressive.sides import (
     blockwise_model,
     drafter_model,
     own_layers,
@@ -148,7 +148,7 @@ class BlockDecoder(TwoWayDecoder):
     """
 
     def __init__(self, module: Any):
-        """Take the weights of the room's own BlockDecoder."""
+        """Take the weights of a BlockNetwork."""
         super().__init__(module)
         # The last block may reach behind the last position.
         self._embed = Embedding(module, further=int(module.block))

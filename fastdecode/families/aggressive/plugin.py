@@ -2,5 +2,5 @@
 
 from fastdecode.families.aggressive import blockwise as blockwise
 from fastdecode.families.aggressive import criteria as criteria
-from fastdecode.families.aggressive import model as model
+from fastdecode.families.aggressive import drafter as drafter
 from fastdecode.families.aggressive import task as task

@@ -12,8 +12,8 @@ from fastdecode.errors import UserError
 from fastdecode.families.aggressive.decoders import DraftAndVerify, Look
 from fastdecode.families.aggressive.eager import EagerDrafter, EagerVerifier
 from fastdecode.families.aggressive.growth import Growth
-from fastdecode.families.aggressive.models import Checks
 from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.families.aggressive.sides import Checks
 from fastdecode.families.aggressive.verify import Accepted
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track

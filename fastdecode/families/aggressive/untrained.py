@@ -17,13 +17,13 @@ from torch import Tensor
 
 from fastdecode.drafting import Batch, Prefixes, build_drafter
 from fastdecode.families.aggressive.decoders import DraftAndVerify
+from fastdecode.families.aggressive.drafter import DrafterModel
 from fastdecode.families.aggressive.drafting import OWN
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
-from fastdecode.families.aggressive.model import DrafterModel
-from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.families.aggressive.sides import Checks, Verifier
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.translation import Finish

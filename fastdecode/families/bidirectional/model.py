@@ -20,7 +20,7 @@ from fastdecode.families.bidirectional.training import ARCHITECTURE
 class FoldedModel(TransformerModel):  # type: ignore[misc]
     """An encoder and a decoder of groups."""
 
-    def __init__(self, args: Any, encoder: Any, decoder: "FoldedDecoder"):
+    def __init__(self, args: Any, encoder: Any, decoder: "FoldedNetwork"):
         """Join the two."""
         super().__init__(args, encoder, decoder)
         self.fold = decoder.fold
@@ -34,12 +34,12 @@ class FoldedModel(TransformerModel):  # type: ignore[misc]
         parser.add_argument("--start", help="pair that decoding starts from; see folding.py")
 
     @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "FoldedDecoder":
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "FoldedNetwork":
         """Return the decoder."""
-        return FoldedDecoder(args, tgt_dict, embed_tokens)
+        return FoldedNetwork(args, tgt_dict, embed_tokens)
 
 
-class FoldedDecoder(TransformerDecoder):  # type: ignore[misc]
+class FoldedNetwork(TransformerDecoder):  # type: ignore[misc]
     """A Transformer decoder that is causal over groups."""
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):

@@ -41,8 +41,8 @@ class LanguageModel(Protocol):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How wide a search is, and how it ranks."""
+class BeamSettings:
+    """How wide a search is, and what it ranks by."""
 
     beams: int = 200
     per_length: int = 10
@@ -81,20 +81,22 @@ def expansions(graph: Graph, count: int) -> Expansions:
     )
 
 
-def beam_search(graph: Graph, limits: Limits, model: LanguageModel | None = None) -> list[Found]:
+def beam_search(
+    graph: Graph, settings: BeamSettings, model: LanguageModel | None = None
+) -> list[Found]:
     """Return tokens and score (equation 11) of the best translation of each sentence."""
-    return [found[0] for found in best_hypotheses(graph, 1, limits, model)]
+    return [found[0] for found in best_hypotheses(graph, 1, settings, model)]
 
 
 def best_hypotheses(
-    graph: Graph, count: int, limits: Limits, model: LanguageModel | None = None
+    graph: Graph, count: int, settings: BeamSettings, model: LanguageModel | None = None
 ) -> list[list[Found]]:
     """Return the `count` best translations of each sentence that the search ends with."""
-    pairs = expansions(graph, limits.expansions)
+    pairs = expansions(graph, settings.expansions)
     sizes, starts = graph.sizes.tolist(), graph.scores[:, 0, 0].tolist()
     each = zip(pairs.vertices, pairs.words, pairs.scores, sizes, starts, strict=True)
     return [
-        _search(vertices[:size], words[:size], scores[:size], start, count, limits, model)
+        _search(vertices[:size], words[:size], scores[:size], start, count, settings, model)
         for vertices, words, scores, size, start in each
     ]
 
@@ -137,10 +139,10 @@ class _Prefixes:
             self._states.append(state)
         return number
 
-    def rank(self, prefixes: Array, limits: Limits) -> Array:
+    def rank(self, prefixes: Array, settings: BeamSettings) -> Array:
         """Return the scores of equation 11."""
-        mass = self.total[prefixes] + limits.gamma * self.language[prefixes]
-        scores: Array = mass / self.length[prefixes] ** limits.alpha
+        mass = self.total[prefixes] + settings.gamma * self.language[prefixes]
+        scores: Array = mass / self.length[prefixes] ** settings.alpha
         return scores
 
     def words_of(self, prefix: int) -> list[int]:
@@ -158,7 +160,7 @@ def _search(
     scores: Array,
     start: float,
     count: int,
-    limits: Limits,
+    settings: BeamSettings,
     model: LanguageModel | None,
 ) -> list[Found]:
     last = len(vertices) - 1
@@ -169,7 +171,7 @@ def _search(
         if not arrived[here]:
             continue
         beams, masses = _merge(arrived[here])
-        kept = prune(prefixes.length[beams], prefixes.rank(beams, limits), limits)
+        kept = prune(prefixes.length[beams], prefixes.rank(beams, settings), settings)
         beams, masses = beams[kept], masses[kept]
         arrived[here] = []
         for vertex, word, score in zip(vertices[here], words[here], scores[here], strict=True):
@@ -180,7 +182,7 @@ def _search(
                 prefixes.total[longer] = np.logaddexp(prefixes.total[longer], added)
                 arrived[vertex].append((longer, added))
     beams, _ = _merge(arrived[last])
-    ranks = prefixes.rank(beams, limits)
+    ranks = prefixes.rank(beams, settings)
     return [
         (prefixes.words_of(int(beams[place]))[:-1], float(ranks[place]))  # without </s>
         for place in (-ranks).argsort(kind="stable")[:count]
@@ -197,7 +199,7 @@ def _merge(arrived: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     return beams, sums
 
 
-def prune(lengths: Array, ranks: Array, limits: Limits) -> Array:
+def prune(lengths: Array, ranks: Array, settings: BeamSettings) -> Array:
     """Return which beams to keep: the best `per_length` of each length, the best `beams` of all.
 
     Of equally good ones the first comes first.
@@ -205,5 +207,5 @@ def prune(lengths: Array, ranks: Array, limits: Limits) -> Array:
     order = np.lexsort((-ranks, lengths))
     ordered = lengths[order]
     place = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    kept = order[place < limits.per_length]
-    return kept[np.lexsort((kept, -ranks[kept]))][: limits.beams]
+    kept = order[place < settings.per_length]
+    return kept[np.lexsort((kept, -ranks[kept]))][: settings.beams]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdecode.errors import UserError
-from fastdecode.families.dag.beam import LanguageModel, Limits, expansions
+from fastdecode.families.dag.beam import BeamSettings, LanguageModel, expansions
 from fastdecode.families.dag.graph import Found, Graph
 
 SOURCE = Path(__file__).with_name("beam.cpp")
@@ -35,16 +35,18 @@ _Numbers, _Doubles = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_dou
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, _Numbers, _Numbers, _Doubles, _Numbers)
 
 
-def beam_search(graph: Graph, limits: Limits, model: LanguageModel | None = None) -> list[Found]:
+def beam_search(
+    graph: Graph, settings: BeamSettings, model: LanguageModel | None = None
+) -> list[Found]:
     """Return tokens and score (equation 11) of the best translation of each sentence.
 
     Raises UserError if the search cannot be compiled.
     """
-    return [found[0] for found in best_hypotheses(graph, 1, limits, model)]
+    return [found[0] for found in best_hypotheses(graph, 1, settings, model)]
 
 
 def best_hypotheses(
-    graph: Graph, count: int, limits: Limits, model: LanguageModel | None = None
+    graph: Graph, count: int, settings: BeamSettings, model: LanguageModel | None = None
 ) -> list[list[Found]]:
     """Return the `count` best translations of each sentence that the search ends with.
 
@@ -52,7 +54,7 @@ def best_hypotheses(
     """
     if not len(graph.sizes):
         return []
-    pairs = expansions(graph, limits.expansions)
+    pairs = expansions(graph, settings.expansions)
     batch, longest, width = pairs.scores.shape
     sizes = _array(graph.sizes.cpu().numpy(), np.int64)
     vertices, words = _array(pairs.vertices, np.int64), _array(pairs.words, np.int64)
@@ -66,8 +68,8 @@ def best_hypotheses(
         *map(ctypes.c_int64, (batch, longest, width)),
         *map(_pointer, (sizes, vertices, words, steps, starts)),
         ctypes.c_int64(int(words.max()) + 1),
-        *map(ctypes.c_int64, (limits.beams, limits.per_length)),
-        *map(ctypes.c_double, (limits.alpha, limits.gamma)),
+        *map(ctypes.c_int64, (settings.beams, settings.per_length)),
+        *map(ctypes.c_double, (settings.alpha, settings.gamma)),
         asked.call if asked else Ask(),
         ctypes.c_int64(count),
         *map(_pointer, (tokens, lengths, scores)),

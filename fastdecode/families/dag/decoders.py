@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fastdecode.errors import UserError
 from fastdecode.families.dag import beam, compiled
-from fastdecode.families.dag.beam import Limits
+from fastdecode.families.dag.beam import BeamSettings
 from fastdecode.families.dag.graph import Found, Graph, Shortlist
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.ngrams import NGrams
@@ -57,7 +57,7 @@ class GraphDecoder:
         self._shortlist = Shortlist(
             system.target, self._tokens_wanted(), temperature, highest_of(row.engine)
         )
-        self._limits = Limits(
+        self._beam = BeamSettings(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )
         if fast and row.search == "beam":
@@ -134,7 +134,7 @@ class GraphDecoder:
         if row.search == "beam":
             if bool(graph.scores.isnan().any() | graph.links.isnan().any()):
                 raise UserError(NOT_FINITE)
-            return self._beam_search(graph, self._limits, self._ngrams)
+            return self._beam_search(graph, self._beam, self._ngrams)
         if row.search == "sample":
             # By what the source says, so that a sentence's sample does not depend on its batch.
             ids = torch.tensor([crc32(" ".join(tokens).encode()) for tokens in sources])

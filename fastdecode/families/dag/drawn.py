@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastdecode.families.dag.beam import Limits, best_hypotheses
+from fastdecode.families.dag.beam import BeamSettings, best_hypotheses
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.graph import Graph, Shortlist
 from fastdecode.families.dag.naive import prefix_sums
@@ -28,7 +28,7 @@ from fastdecode.system import System
 HYPOTHESES = 5
 TOKENS = 3  # of a vertex
 SHARE = 0.9  # of the links' mass
-NARROW = Limits(beams=1, per_length=1, expansions=2)  # figure 11: α = 1, γ = 0
+NARROW = BeamSettings(beams=1, per_length=1, expansions=2)  # figure 11: α = 1, γ = 0
 RATIO = 0.5  # glancing as it begins
 PATHS = 2  # of figure 10
 Path = tuple[float, tuple[int, ...]]  # log P(Y, A | X), vertices
@@ -44,7 +44,7 @@ def graphs(system: System, split: Split) -> dict[str, Any]:
     for number in split.short(DRAWN):
         found = Sources.of(system, [split.sources[number]])
         logits, links = found.read(found.blanks)
-        graph = Shortlist(system.target, Limits().expansions).read(
+        graph = Shortlist(system.target, BeamSettings().expansions).read(
             [logits[0].clone()], links, found.sizes
         )
         sentences.append(
@@ -185,7 +185,7 @@ def _vertices(system: System, graph: Graph) -> dict[str, Any]:
 
 def _hypotheses(system: System, graph: Graph, logits: Tensor) -> list[dict[str, Any]]:
     """Return the best translations, each with the most probable of the paths that write it."""
-    (found,) = best_hypotheses(graph, HYPOTHESES, Limits())
+    (found,) = best_hypotheses(graph, HYPOTHESES, BeamSettings())
     bos, eos = system.target.bos(), system.target.eos()
     hypotheses = []
     for ids, score in found:

@@ -44,11 +44,11 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         return encoder.apply(init_bert_params) if _as_bert(args) else encoder
 
     @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "GraphDecoder":
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "GraphNetwork":
         """Return the decoder."""
         vertices = int(args.graph_factor * LONGEST_SOURCE)
         args.max_target_positions = max(args.max_target_positions, vertices)
-        return GraphDecoder(args, tgt_dict, embed_tokens)
+        return GraphNetwork(args, tgt_dict, embed_tokens)
 
     def forward(
         self,
@@ -81,7 +81,7 @@ class GraphModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         return glance.look(scores, links, sizes, vertices, partial(self.decoder.likeliest, states))
 
 
-class GraphDecoder(TransformerDecoder):  # type: ignore[misc]
+class GraphNetwork(TransformerDecoder):  # type: ignore[misc]
     """A Transformer decoder in which all vertices see each other.
 
     The positions of vertices are learned, and begin as sines: vertices differ in nothing else, and

@@ -7,7 +7,7 @@ from math import exp, inf, log
 
 from torch import Tensor
 
-from fastdecode.families.dag.beam import LanguageModel, Limits
+from fastdecode.families.dag.beam import BeamSettings, LanguageModel
 
 Prefix = tuple[int, ...]
 Pair = tuple[float, int, int]  # log-probability, next vertex, token
@@ -29,7 +29,7 @@ def naive_beam_search(
     links: Tensor,
     tokens: Tensor,
     first: int,
-    limits: Limits,
+    settings: BeamSettings,
     model: LanguageModel | None = None,
     watch: Callable[[Step], None] = lambda step: None,
 ) -> tuple[list[int], float]:
@@ -52,7 +52,7 @@ def naive_beam_search(
             gained, state = model.score(state, token)
             language += gained
         total = log(reached[beam]) if reached[beam] else -inf
-        return float((total + limits.gamma * language) / len(beam) ** limits.alpha)
+        return float((total + settings.gamma * language) / len(beam) ** settings.alpha)
 
     def seen(here: int, beams: list[Prefix], kept: list[Prefix], pairs: list[Pair]) -> None:
         watch(Step(here, [(b, s[here][b], reached[b], score(b)) for b in beams], kept, pairs))
@@ -62,15 +62,15 @@ def naive_beam_search(
         ranked = sorted(s[here], key=lambda beam: -score(beam))
         for beam in ranked:
             by_length[len(beam)].append(beam)
-        kept = [beam for beams in by_length.values() for beam in beams[: limits.per_length]]
-        kept = sorted(kept, key=lambda beam: -score(beam))[: limits.beams]
+        kept = [beam for beams in by_length.values() for beam in beams[: settings.per_length]]
+        kept = sorted(kept, key=lambda beam: -score(beam))[: settings.beams]
         pairs = [
             (float(links[here, v] + tokens[v, t]), v, t)
             for v in range(vertices)
             for t in range(tokens.shape[1])
         ]
         best = sorted((pair for pair in pairs if pair[0] > -inf), reverse=True)
-        best = best[: limits.expansions]
+        best = best[: settings.expansions]
         seen(here, ranked, kept, best)
         for beam in kept:
             for weight, v, t in best:

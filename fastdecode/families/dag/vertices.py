@@ -16,10 +16,10 @@ from fastdecode.transformer.parallel import ROWS, TwoWayDecoder
 
 
 class Vertices:
-    """A GraphDecoder's weights, laid out for decoding."""
+    """A GraphNetwork's weights, laid out for decoding."""
 
     def __init__(self, module: Any):
-        """Take the weights of the GraphDecoder `module`."""
+        """Take the weights of the GraphNetwork `module`."""
         self._embed = Embedding(module)
         self._decoder = TwoWayDecoder(module)
         links = module.links

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from fastdecode.errors import UserError
-from fastdecode.families.lattice.lengths import LengthFit, Lengths
+from fastdecode.families.lattice.lengths import LengthFit, LengthLine
 from fastdecode.families.lattice.reading import CHUNK, Array, Chunk, read_chunks
 from fastdecode.families.lattice.vocabulary import SPECIAL, Numbers
 
@@ -48,7 +48,7 @@ class Counts:
     words: Array
     """(target words,) how often each occurs, linked or not."""
     source_words: int
-    lengths: Lengths
+    lengths: LengthLine
     totals: dict[str, int]
     """What was counted and what was skipped."""
 

@@ -15,7 +15,7 @@ from fastdecode.files import read_json, write_json
 
 
 @dataclass(frozen=True)
-class Lengths:
+class LengthLine:
     """The line T = a · S + b through the lengths of a training text."""
 
     a: float
@@ -48,7 +48,7 @@ class LengthFit:
         self._xy += int(source @ target)
         self._yy += int(target @ target)
 
-    def line(self) -> Lengths:
+    def line(self) -> LengthLine:
         """Return the line; a level one if all sources are equally long.
 
         Raises UserError if there were no pairs.
@@ -65,15 +65,15 @@ class LengthFit:
         a = xy / xx if xx else 0.0
         b = (self._y - a * self._x) / n
         left = (yy * xx - xy**2) / (xx * n) if xx else yy / n  # sum of squared residuals
-        return Lengths(a, b, n, sqrt(left / (n - 2)) if n > 2 else 0.0)
+        return LengthLine(a, b, n, sqrt(left / (n - 2)) if n > 2 else 0.0)
 
 
-def write_lengths(path: Path, lengths: Lengths, origin: dict[str, Any]) -> None:
+def write_lengths(path: Path, lengths: LengthLine, origin: dict[str, Any]) -> None:
     """Write `lengths` to a JSON file, with its provenance `origin`."""
     write_json(path, {**asdict(lengths), "provenance": origin})
 
 
-def read_lengths(path: Path) -> Lengths:
+def read_lengths(path: Path) -> LengthLine:
     """Read what write_lengths wrote.
 
     Raises UserError if it is missing or something else.
@@ -81,7 +81,7 @@ def read_lengths(path: Path) -> Lengths:
     values = read_json(path)
     try:
         values.pop("provenance")
-        return Lengths(**values)
+        return LengthLine(**values)
     except (AttributeError, KeyError, TypeError):
         raise UserError(
             f"{path}: not the lengths of a training text: delete it and run again"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastdecode.families.lattice.counts import BUCKETS, OFFSETS
-from fastdecode.families.lattice.lengths import Lengths, write_lengths
+from fastdecode.families.lattice.lengths import LengthLine, write_lengths
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.reading import Array
 from fastdecode.families.lattice.tables import ARRAYS, FORMAT, HEADER, KEPT
@@ -50,7 +50,7 @@ def build(plan: "Untrained") -> System:
     """Return a scorer with tables for sources of `plan.length` words."""
     system = plan.system(LatticeModel, orders=3)
     write_made_up(plan.folder / "tables", list(system.target.symbols), plan.length)
-    write_lengths(plan.folder / "lengths.json", Lengths(1.0, 0.0, 1, 0.0), {})
+    write_lengths(plan.folder / "lengths.json", LengthLine(1.0, 0.0, 1, 0.0), {})
     return replace(system, assets=plan.folder)
 
 

@@ -15,7 +15,7 @@ from fastdecode.families.parallel.searches import (
     Argmax,
     Ctc,
     CtcBeam,
-    Lengths,
+    LengthsTried,
     MaskPredict,
     Search,
 )
@@ -104,7 +104,7 @@ def _search(network: Network, model: Any, system: System, row: Row) -> Search:
         return CtcBeam(network, system.target, model.decoder.upsample, row.beam)
     if row.search == "ctc":
         return Ctc(network, system.target, model.decoder.upsample)
-    lengths = Lengths(network, row.length_beam, int(model.max_decoder_positions()))
+    lengths = LengthsTried(network, row.length_beam, int(model.max_decoder_positions()))
     if row.search == "mask-predict":
         return MaskPredict(network, system.target, lengths, row.iterations or ITERATIONS)
     return Argmax(network, system.target, lengths, row.merge)

@@ -6,7 +6,7 @@ import torch
 
 from fastdecode.families.parallel.decoders import single_model
 from fastdecode.families.parallel.networks import Eager
-from fastdecode.families.parallel.searches import Lengths
+from fastdecode.families.parallel.searches import LengthsTried
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.system import System
@@ -23,7 +23,7 @@ def slots(system: System, split: Split) -> dict[str, Any]:
     Raises UserError if no sentence is short enough, and for a model that fills no slots at once.
     """
     model = single_model(system, "argmax")
-    lengths = Lengths(Eager(model), 1, int(model.max_decoder_positions()))
+    lengths = LengthsTried(Eager(model), 1, int(model.max_decoder_positions()))
     decoder = system.decoder("parallel", {"search": "argmax"}, " ".join)
     sentences = []
     for number in split.short(DRAWN):

@@ -37,7 +37,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True)
-class Lengths:
+class LengthsTried:
     """Which lengths are tried."""
 
     network: Network
@@ -63,7 +63,7 @@ class Argmax:
 
     network: Network
     words: Dictionary
-    lengths: Lengths
+    lengths: LengthsTried
     merge: bool
     passes: int = 1
 
@@ -100,7 +100,7 @@ class MaskPredict:
 
     network: Network
     words: Dictionary
-    lengths: Lengths
+    lengths: LengthsTried
     passes: int
 
     def __call__(self, sources: Tensor, encoded: Any, watch: Stopwatch) -> Found:

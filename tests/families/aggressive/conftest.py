@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fastdecode.config.models import Architecture
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
-from fastdecode.families.aggressive.model import DrafterModel
+from fastdecode.families.aggressive.drafter import DrafterModel
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.system import System
 from fastdecode.translation import Translation

@@ -16,8 +16,8 @@ from fastdecode.families.aggressive import naive, verify
 from fastdecode.families.aggressive.decoders import DraftAndVerify, batch_of
 from fastdecode.families.aggressive.eager import EagerVerifier
 from fastdecode.families.aggressive.fast import FastVerifier
-from fastdecode.families.aggressive.models import Checks, Verifier
 from fastdecode.families.aggressive.rows import Decoder as Row
+from fastdecode.families.aggressive.sides import Checks, Verifier
 from fastdecode.stages import Stopwatch
 from fastdecode.system import System
 from fastdecode.transformer import highest

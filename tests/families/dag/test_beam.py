@@ -14,7 +14,7 @@ from torch import Tensor, tensor
 
 from fastdecode.families.dag import compiled
 from fastdecode.families.dag.beam import (
-    Limits,
+    BeamSettings,
     beam_search,
     best_hypotheses,
     expansions,
@@ -25,7 +25,7 @@ from fastdecode.families.dag.links import later
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
 from tests.families.dag.conftest import BOS, EOS, UNK, random_graph, translations
 
-EVERYTHING = Limits(10_000, 10_000, 10_000, alpha=0.0)
+EVERYTHING = BeamSettings(10_000, 10_000, 10_000, alpha=0.0)
 seeds = st.integers(0, 10_000)
 
 
@@ -63,7 +63,7 @@ def test_length_and_language_model_rank_as_equation_11(
     seed: int, alpha: float, gamma: float
 ) -> None:
     graph, scores = random_graph(seed, [5], words=2)
-    limits = Limits(10_000, 10_000, 10_000, alpha, gamma)
+    limits = BeamSettings(10_000, 10_000, 10_000, alpha, gamma)
     ((_, score),) = beam_search(graph, limits, Bigrams())
     every = translations(graph.links[0], scores[0])
     ranks = [
@@ -85,7 +85,7 @@ def test_length_and_language_model_rank_as_equation_11(
 def test_with_limits_it_is_algorithm_3(
     seed: int, beams: int, per_length: int, width: int, alpha: float, gamma: float
 ) -> None:
-    limits = Limits(beams, per_length, width, alpha, gamma)
+    limits = BeamSettings(beams, per_length, width, alpha, gamma)
     model = Bigrams() if gamma else None
     graph, scores = random_graph(seed, [9, 6], words=4, count=width)
     for b, (tokens, score) in enumerate(beam_search(graph, limits, model)):
@@ -107,7 +107,7 @@ def figure_11() -> Graph:
 
 
 def test_the_worked_example_of_figure_11() -> None:
-    ((tokens, score),) = beam_search(figure_11(), Limits(1, 1, 2, alpha=1.0))
+    ((tokens, score),) = beam_search(figure_11(), BeamSettings(1, 1, 2, alpha=1.0))
     assert tokens == [4]
     assert score == pytest.approx(log(0.36 + 0.4) / 3, abs=1e-6)  # printed as -0.09
 
@@ -117,7 +117,7 @@ def test_the_steps_of_figure_11() -> None:
     scores = torch.full((4, 5), -inf)
     scores[torch.arange(4), graph.words[0, :, 0]] = graph.scores[0, :, 0]
     steps: list[Step] = []
-    naive_beam_search(graph.links[0], scores, BOS, Limits(1, 1, 2), watch=steps.append)
+    naive_beam_search(graph.links[0], scores, BOS, BeamSettings(1, 1, 2), watch=steps.append)
     one, two, three = (BOS, 4), (BOS, 4, 4), (BOS, 4, EOS)
     assert [step.vertex for step in steps] == [0, 1, 2, 3]
     assert [beam for beam, *_ in steps[2].beams] == [one, two]
@@ -163,7 +163,7 @@ def test_long_translations_keep_their_masses(
 ) -> None:
     """Masses of e^-1600 and less, far below any double, and far from their mean step by step."""
     graph = graph_of(torch.full((len(steps) + 1,) * 2, -inf).diagonal_scatter(tensor(steps), 1))
-    ((tokens, score),) = search(graph, Limits(alpha=0.0))
+    ((tokens, score),) = search(graph, BeamSettings(alpha=0.0))
     assert len(tokens) == len(steps) - 1
     assert score == pytest.approx(sum(steps))
 
@@ -176,7 +176,7 @@ def test_vague_vertices_beside_the_path_do_no_harm(search: Callable[..., list[Fo
     links.masked_fill_(~later(torch.tensor([size]), size)[0], -inf)
     links[:-1:2] = -inf
     links.diagonal(2)[::2] = -0.1
-    ((tokens, score),) = search(graph_of(links), Limits(alpha=0.0))
+    ((tokens, score),) = search(graph_of(links), BeamSettings(alpha=0.0))
     assert len(tokens) == size // 2 - 1
     assert score == pytest.approx(-0.1 * (size // 2))
 
@@ -189,18 +189,18 @@ def test_a_long_translation_beside_a_short_one_that_is_likelier_at_first(
     steps = [-4.1] + [-0.01] * 300
     links = torch.full((302, 302), -inf).diagonal_scatter(tensor(steps), 1)
     links[0, -1] = -4.0
-    ((tokens, score),) = search(graph_of(links), Limits(alpha=1.0))
+    ((tokens, score),) = search(graph_of(links), BeamSettings(alpha=1.0))
     assert len(tokens) == 300
     assert score == pytest.approx(sum(steps) / 302)
 
 
 def test_a_batch_is_its_sentences_one_by_one() -> None:
     graph, _ = random_graph(11, [9, 6, 4], count=3)
-    together = beam_search(graph, Limits(4, 2, 3))
+    together = beam_search(graph, BeamSettings(4, 2, 3))
     for b, size in enumerate([9, 6, 4]):
         parts = (graph.links[:, :size, :size], graph.words[:, :size], graph.scores[:, :size])
         alone = Graph(*(part[b : b + 1] for part in (*parts, graph.sizes)))
-        ((tokens, score),) = beam_search(alone, Limits(4, 2, 3))
+        ((tokens, score),) = beam_search(alone, BeamSettings(4, 2, 3))
         assert tokens == together[b][0]
         assert score == pytest.approx(together[b][1])
 
@@ -223,6 +223,6 @@ def test_expansions_are_the_best_pairs(seed: int, count: int) -> None:
 def test_pruning_keeps_the_best_of_each_length_then_of_all() -> None:
     lengths = np.array([2.0, 2.0, 3.0, 2.0, 3.0, 4.0])
     ranks = np.array([-1.0, -3.0, -2.0, -1.5, -2.0, -9.0])
-    assert prune(lengths, ranks, Limits(9, 2)).tolist() == [0, 3, 2, 4, 5]
-    assert prune(lengths, ranks, Limits(3, 2)).tolist() == [0, 3, 2]
-    assert prune(lengths, ranks, Limits(9, 1)).tolist() == [0, 2, 5]
+    assert prune(lengths, ranks, BeamSettings(9, 2)).tolist() == [0, 3, 2, 4, 5]
+    assert prune(lengths, ranks, BeamSettings(3, 2)).tolist() == [0, 3, 2]
+    assert prune(lengths, ranks, BeamSettings(9, 1)).tolist() == [0, 2, 5]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
 from fastdecode.families.dag import beam, compiled
-from fastdecode.families.dag.beam import Limits
+from fastdecode.families.dag.beam import BeamSettings
 from fastdecode.families.dag.compiled import (
     SOURCE,
     beam_search,
@@ -36,7 +36,7 @@ from tests.families.dag.test_beam import Bigrams
 def test_it_finds_what_its_twin_finds(
     seed: int, beams: int, per_length: int, width: int, alpha: float, gamma: float, count: int
 ) -> None:
-    limits = Limits(beams, per_length, width, alpha, gamma)
+    limits = BeamSettings(beams, per_length, width, alpha, gamma)
     model = Bigrams() if gamma else None
     graph, _ = random_graph(seed, [14, 9, 6, 2], words=4, count=width)
     expected = beam.best_hypotheses(graph, count, limits, model)
@@ -48,8 +48,10 @@ def test_it_finds_what_its_twin_finds(
         assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
-@pytest.mark.parametrize("limits", [Limits(20, 3, 6), Limits(7, 2, 6, 0.0), Limits(6, 3, 40)])
-def test_of_equally_good_ones_both_keep_the_first(limits: Limits) -> None:
+@pytest.mark.parametrize(
+    "limits", [BeamSettings(20, 3, 6), BeamSettings(7, 2, 6, 0.0), BeamSettings(6, 3, 40)]
+)
+def test_of_equally_good_ones_both_keep_the_first(limits: BeamSettings) -> None:
     graph, _ = random_graph(1, [9, 6, 5], words=4, spread=0.0)
     searches = beam.best_hypotheses, best_hypotheses
     expected, found = (search(graph, 9, limits) for search in searches)
@@ -61,8 +63,8 @@ def test_of_equally_good_ones_both_keep_the_first(limits: Limits) -> None:
 
 def test_many_prefixes_outgrow_the_first_table() -> None:
     graph, _ = random_graph(3, [40], words=12, count=5)
-    limits = Limits(beams=400, per_length=400, expansions=5)
-    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, limits)[0][0]
+    limits = BeamSettings(beams=400, per_length=400, expansions=5)
+    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, settings)[0][0]
 
 
 def test_an_error_of_the_language_model_is_raised() -> None:
@@ -72,7 +74,7 @@ def test_an_error_of_the_language_model_is_raised() -> None:
 
     graph, _ = random_graph(3, [6], words=2)
     with pytest.raises(KeyError):
-        beam_search(graph, Limits(gamma=0.1), Broken())
+        beam_search(graph, BeamSettings(gamma=0.1), Broken())
 
 
 def test_an_interrupted_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,20 +88,20 @@ def test_an_interrupted_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(compiled, "_Asked", Interrupted)
     graph, _ = random_graph(3, [6], words=2)
     with pytest.raises(KeyboardInterrupt):
-        compiled.beam_search(graph, Limits(gamma=0.1), Bigrams())
+        compiled.beam_search(graph, BeamSettings(gamma=0.1), Bigrams())
 
 
 def test_links_that_lead_out_of_the_graph_are_refused() -> None:
     graph, _ = random_graph(3, [6, 6], words=2)
     cut = replace(graph, sizes=torch.tensor([6, 4]))
     with pytest.raises(IndexError, match="out of the graph"):
-        compiled.beam_search(cut, Limits())
+        compiled.beam_search(cut, BeamSettings())
 
 
 def test_a_batch_of_nothing_has_nothing() -> None:
     graph, _ = random_graph(3, [6], words=2)
     parts = (graph.links, graph.words, graph.scores, graph.sizes)
-    assert compiled.beam_search(beam.Graph(*(part[:0] for part in parts)), Limits()) == []
+    assert compiled.beam_search(beam.Graph(*(part[:0] for part in parts)), BeamSettings()) == []
 
 
 def test_what_lies_otherwise_in_memory_is_read_too() -> None:
@@ -110,7 +112,7 @@ def test_what_lies_otherwise_in_memory_is_read_too() -> None:
         graph.scores.transpose(1, 2).contiguous().transpose(1, 2),
         graph.sizes.to(torch.int32),
     )
-    assert beam_search(strided, Limits(4, 2, 3)) == beam_search(graph, Limits(4, 2, 3))
+    assert beam_search(strided, BeamSettings(4, 2, 3)) == beam_search(graph, BeamSettings(4, 2, 3))
 
 
 def test_it_is_compiled_once(tmp_path: Path) -> None:

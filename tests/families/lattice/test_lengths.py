@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
-from fastdecode.families.lattice.lengths import LengthFit, Lengths, read_lengths, write_lengths
+from fastdecode.families.lattice.lengths import LengthFit, LengthLine, read_lengths, write_lengths
 from fastdecode.files import write_json
 
 
-def fit(pairs: list[tuple[int, int]], step: int = 3) -> Lengths:
+def fit(pairs: list[tuple[int, int]], step: int = 3) -> LengthLine:
     lengths = LengthFit()
     for first in range(0, len(pairs), step):
         lengths.add(*np.array(pairs[first : first + step]).T)
@@ -34,11 +34,11 @@ def test_least_squares(pairs: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize(("source", "target"), [(1, 2), (2, 3), (3, 4), (10, 11)])
 def test_halves_are_rounded_up(source: int, target: int) -> None:
-    assert Lengths(1, 0.5, 9, 0.0).predict(source) == target
+    assert LengthLine(1, 0.5, 9, 0.0).predict(source) == target
 
 
 def test_a_translation_has_a_word() -> None:
-    assert Lengths(0.1, -3, 9, 0.0).predict(5) == 1
+    assert LengthLine(0.1, -3, 9, 0.0).predict(5) == 1
 
 
 def test_two_pairs_lie_on_the_line() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.naive import Answer, naive_mask_predict
-from fastdecode.families.parallel.searches import Lengths
+from fastdecode.families.parallel.searches import LengthsTried
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import FRAME, blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
@@ -176,7 +176,7 @@ class Predicts:
 )
 def test_a_word_at_least_is_tried(predicted: int, tried: list[int]) -> None:
     network: Any = Predicts([predicted, 5])
-    found = Lengths(network, tried=5, most=12 + FRAME)(None)
+    found = LengthsTried(network, tried=5, most=12 + FRAME)(None)
     assert (found - FRAME).tolist() == [tried, [3, 4, 5, 6, 7]]
 
 

@@ -17,12 +17,12 @@ from fastdecode.drafting import Prefixes
 from fastdecode.families.aggressive.blocks import Blocks, blocks_after
 from fastdecode.families.aggressive.criteria import BlockwiseCriterion, DrafterCriterion
 from fastdecode.families.aggressive.decoders import batch_of
-from fastdecode.families.aggressive.fast import FastDrafter
-from fastdecode.families.aggressive.model import (
+from fastdecode.families.aggressive.drafter import (
     DrafterModel,
     copy_encoder,
     drafter_architecture,
 )
+from fastdecode.families.aggressive.fast import FastDrafter
 from fastdecode.glancing import to_reveal
 from fastdecode.system import System
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter

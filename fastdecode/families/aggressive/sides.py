@@ -7,7 +7,7 @@ from torch import Tensor
 from fastdecode.drafting import Batch, Prefixes
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
-from fastdecode.families.aggressive.model import DrafterModel
+from fastdecode.families.aggressive.drafter import DrafterModel
 from fastdecode.transformer.weights import Layers, serial_layers
 
 

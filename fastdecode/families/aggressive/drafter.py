@@ -53,9 +53,9 @@ class DrafterModel(KnowsUpdates, TransformerModel):  # type: ignore[misc]
         return model
 
     @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "BlockDecoder":
+    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> "BlockNetwork":
         """Return the decoder."""
-        return BlockDecoder(args, tgt_dict, embed_tokens)
+        return BlockNetwork(args, tgt_dict, embed_tokens)
 
     def forward(
         self,
@@ -82,7 +82,7 @@ def copy_encoder(model: Any, weights: Mapping[str, Tensor]) -> None:
     model.encoder.load_state_dict(own)
 
 
-class BlockDecoder(TransformerDecoder):  # type: ignore[misc]
+class BlockNetwork(TransformerDecoder):  # type: ignore[misc]
     """A Transformer decoder that looks both ways."""
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
