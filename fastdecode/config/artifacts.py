@@ -65,7 +65,7 @@ def _has_data(config: Configuration, artifact: Artifact) -> bool:
         systems = list(config.run.systems)
         return any(choose(pattern, systems, {}) for pattern in artifact.measured.values())
     found = entries(config, artifact), [*statistics(config, artifact)], curves(config, artifact)
-    return any((*found, artifact.subwords))
+    return any((*found, traits(artifact.function).subwords))
 
 
 def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:

@@ -90,16 +90,6 @@ class Artifact(Row):
         description="system → what it is called where the legend of a figure would say "
         "target/system; what learns from a teacher is named with it",
     )
-    stages: bool = Field(
-        False, description="whether it needs the stages of every sentence timed alone"
-    )
-    subwords: bool = Field(
-        False, description="whether it needs the vocabulary and the line lengths of every dataset"
-    )
-    samples: bool = Field(
-        False, description="whether it needs the times of every sentence timed alone"
-    )
-    page: bool = Field(False, description="of a table: whether it is a page of HTML, too")
     shows: str = Field("", description="what the published figure is said to show")
     notes: tuple[str, ...] = Field((), description="doubts about the published numbers")
 
@@ -126,6 +116,11 @@ class Artifact(Row):
                         f"against: {base} is {pattern}, which is tuned: name a row that is not"
                     )
         return self
+
+    @property
+    def page(self) -> bool:
+        """Whether a table is a page of HTML, too."""
+        return traits(self.function).page
 
     def legend(self, series: str) -> str:
         """Return what a legend calls the target/system that a series is of."""

@@ -22,7 +22,6 @@ PAPER: dict[str, Any] = {
             "published": {"ratio": "ratio"},
             "tiers": ["reference"],
             "batch": 4,
-            "subwords": True,
             "systems": {
                 "single_l2r": ["raw/transformer/greedy", "untrained/transformer/greedy"],
                 "double_bidir": "untrained/bidirectional/pairs-greedy",

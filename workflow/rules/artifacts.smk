@@ -1,6 +1,7 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
 from fastdecode.config.artifacts import compared, curves, parts, statistics
+from fastdecode.config.functions import traits
 
 ARTIFACTS = {
     f"{paper}.{name}": artifact
@@ -63,7 +64,7 @@ def stage_files(artifact):
     return {
         dataset: timing.format(dataset, part["timed"])
         for dataset, part in parts(CONFIG, artifact).items()
-        if artifact.stages and timed_alone(dataset, "reference")
+        if traits(artifact.function).stages and timed_alone(dataset, "reference")
     }
 
 
@@ -78,7 +79,7 @@ def subword_files(wildcards):
     return [
         f"{RESULTS}/{dataset}/bpe/{part['timed']}.subwords.json"
         for dataset, part in parts(CONFIG, artifact).items()
-        if artifact.subwords
+        if traits(artifact.function).subwords
     ]
 
 
@@ -89,7 +90,7 @@ def sample_files(artifact):
         dataset: {
             tier: timing.format(dataset, part["timed"], tier)
             for tier in artifact.tiers
-            if artifact.samples and timed_alone(dataset, tier)
+            if traits(artifact.function).samples and timed_alone(dataset, tier)
         }
         for dataset, part in parts(CONFIG, artifact).items()
     }

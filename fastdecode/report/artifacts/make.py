@@ -47,7 +47,7 @@ def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
     if traits(artifact.function).settings:
         return
     ours = frame[frame["source"] == OURS]
-    run = ours[ours["tier"] != ""] if traits(artifact.function).data else ours
+    run = ours[ours["tier"] != ""] if traits(artifact.function).subwords else ours
     needed = {"commit": ours, "dataset": ours, "what": run, "device": run}
     for column, cells in needed.items():
         unknown = cells[cells[column] == ""]

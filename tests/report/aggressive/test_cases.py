@@ -14,7 +14,6 @@ ARTIFACT = Artifact(
     title="two sentences",
     kind="table",
     function="aggressive.cases",
-    page=True,
     setting="k = 10",
     labels={"example": "example", "method": "method"},
     published={"iterations": "iterations"},

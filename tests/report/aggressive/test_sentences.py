@@ -17,7 +17,6 @@ ARTIFACT = Artifact(
     axes={"x": "speed-up", "y": "sentences, %"},
     labels={"series": "series"},
     published={"low": "low", "high": "high"},
-    samples=True,
     tiers=("reference", "optimised"),
     over="slow",
     rows={

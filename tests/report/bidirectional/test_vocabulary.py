@@ -18,7 +18,6 @@ ARTIFACT = Artifact(
     published={"len": "length", "ratio": "ratio"},
     tiers=("reference", "optimised"),
     batch=32,
-    subwords=True,
     systems={"single_l2r": "untrained/one/slow", "double_bidir": "untrained/two/slow"},
     rows={
         "v4k": {"vocabulary": 4000, "len": 58.1, "ratio": 162},

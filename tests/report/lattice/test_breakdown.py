@@ -16,7 +16,6 @@ ARTIFACT = Artifact(
     function="lattice.breakdown",
     axes={"x": "output tokens", "y": "ms"},
     rows={"k64": {"ours": "raw/base/beam5"}},
-    stages=True,
 )
 
 
