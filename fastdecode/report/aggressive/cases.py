@@ -10,6 +10,7 @@ from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.aggressive.tokens import Marked
 from fastdecode.report.artifacts.beside import published_heading
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.documents import documents, origin
 from fastdecode.report.artifacts.evidence import Evidence
@@ -115,7 +116,7 @@ def page(name: str, artifact: Artifact, cells: pd.DataFrame) -> str:
             cases.append({"title": title, "steps": steps})
     return template(TEMPLATE).render(
         name=name,
-        title=artifact.title.capitalize(),
+        title=artifact.title[:1].upper() + artifact.title[1:],
         caption=" ".join(_caption(name, artifact, cells)),
         meanings=MEANINGS,
         cases=cases,
@@ -150,13 +151,10 @@ def _coloured(text: str, marks: str) -> list[tuple[str, str]]:
     return list(zip(text.split(" "), marks.split(" "), strict=True))
 
 
-def _caption(name: str, artifact: Artifact, cells: pd.DataFrame) -> Iterator[str]:
-    yield f"{name}: {artifact.title}."
-    yield f"Published: {artifact.setting}."
+def _caption(name: str, artifact: Artifact, cells: pd.DataFrame) -> list[str]:
     ours = cells[cells["source"] == OURS].drop_duplicates(["dataset", "what"])
-    if ours.empty:
-        yield "Nothing of it was run here."
-    for cell in ours.to_dict("records"):
-        yield f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {cell['precision']}."
-    for note in artifact.notes:
-        yield f"Note: {note}."
+    said = [
+        f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {cell['precision']}."
+        for cell in ours.to_dict("records")
+    ]
+    return captioned(name, artifact, said, run=not ours.empty)

@@ -1,6 +1,6 @@
 """A table as it is printed: published numbers, and beside them those measured here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ import pandas as pd
 
 from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, Artifact
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import LETTERS
 from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import NOT_RUN, Table, notes, seeds_of, signed
@@ -44,7 +45,8 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
                     )
     frame = pd.DataFrame(table, index=rows, dtype=str).fillna("")
     frame = frame.loc[:, (frame != "").any()]
-    return Table(frame.reset_index(drop=True), list(_caption(name, artifact, ours, frame)))
+    caption = captioned(name, artifact, _said(artifact, ours, frame), run=not ours.empty)
+    return Table(frame.reset_index(drop=True), caption)
 
 
 def column_of(
@@ -124,19 +126,15 @@ def _timed(speeds: pd.DataFrame, scores: pd.DataFrame) -> str:
     return "" if len(scores) and seeds_of(scores["seeds"]) == seeds else f", seed {seeds}"
 
 
-def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
-    parts = [f"{name}: {artifact.title}."]
-    if artifact.setting:
-        parts.append(f"Published: {artifact.setting}.")
-    if ours.empty:
-        return [*parts, "Nothing of it was run here."]
+def _said(artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame) -> Iterator[str]:
+    """Yield what a caption says of ours, and of the marks in the table."""
     scores = ours[ours["signature"] != ""]
     scores = scores.assign(score=[_metric(artifact, column).heading for column in scores["column"]])
     for setting, _ in scores.groupby(
         ["score", "dataset", "split", "device", "signature"], sort=False
     ):
         score, *where = map(str, setting)
-        parts.append(f"{score} of ours: {', '.join(filter(None, where))}.")
+        yield f"{score} of ours: {', '.join(filter(None, where))}."
     speeds = ours[ours["tier"] != ""]
     keys = ["dataset", "split", "scenario", "threads", "precision", "device"]
     for setting, group in speeds.groupby(keys, sort=False):
@@ -145,22 +143,23 @@ def _caption(name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFr
         sizes = " and ".join(map(str, sorted(map(int, group["batch"].unique()))))
         batches = f", batches of {sizes}" if scenario == "Smax" else ""
         kinds = dict.fromkeys(_kind(artifact, str(column)) for column in group["column"])
-        parts.append(
+        yield (
             f"{' and '.join(kinds).capitalize()} of ours: {dataset}, {split}, {tiers} tier, "
             f"{scenario}{batches}, threads {threads}, {precision}, {device}{_timed(group, scores)}."
         )
     for tier, group in speeds[speeds["over"] != ""].groupby("tier", sort=False):
         over = " and ".join(group["over"].unique())
-        parts.append(f"Speed-ups in the {tier} tier are over {over}.")
+        yield f"Speed-ups in the {tier} tier are over {over}."
     seeds = ours["n"].max()
     sure = "p < 0.05 with each seed" if seeds > 1 else "p < 0.05"
     for letter in LETTERS:
         if ours["marks"].str.contains(letter).any():
             row = artifact.against[LETTERS.index(letter)]
             other = _named(artifact, row)
-            parts.append(f"{letter}: differs from {other}, {sure}, approximate randomisation.")
+            yield f"{letter}: differs from {other}, {sure}, approximate randomisation."
     if seeds > 1:
-        parts.append(f"Scores: means over up to {seeds:.0f} seeds ({seeds_of(scores['seeds'])}).")
+        what, of = ("Scores", scores) if len(scores) else ("Numbers of ours", ours[ours["n"] > 1])
+        yield f"{what}: means over up to {seeds:.0f} seeds ({seeds_of(of['seeds'])})."
     elif len(scores):
-        parts.append(f"Seed {seeds_of(scores['seeds'])}.")
-    return [*parts, *notes(frame), *(f"Note: {note}." for note in artifact.notes)]
+        yield f"Seed {seeds_of(scores['seeds'])}."
+    yield from notes(frame)

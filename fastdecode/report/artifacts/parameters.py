@@ -7,6 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact, choose, entry_of
 from fastdecode.report.artifacts.beside import column_of, published_columns, published_number
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.settings import text_of
@@ -59,8 +60,5 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         table[" ".join([str(dataset), str(what)])] = column_of(
             group, rows, str(of), published_number
         )
-    caption = [f"{name}: {artifact.title}."]
-    caption += [f"Published: {artifact.setting}."] if artifact.setting else []
-    caption += ["Ours: from the configuration of this run."]
-    caption += [f"Note: {note}." for note in artifact.notes]
+    caption = captioned(name, artifact, ["Ours: from the configuration of this run."])
     return Table(pd.DataFrame(table, dtype=str), caption)

@@ -6,6 +6,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import published_number
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.sources import OURS, PUBLISHED
@@ -44,13 +45,8 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         whose = f"ours: {row}" if ours else "published"
         lines.append({"whose": whose, **{columns[key]: texts.get(key, "") for key in columns}})
     frame = pd.DataFrame(lines, columns=["whose", *columns.values()], dtype=str)
-    caption = [
-        f"{name}: {artifact.title}.",
-        *([f"Published: {artifact.setting}."] if artifact.setting else []),
-    ]
-    caption += ["Ours: from the configuration of this run, an empty cell where nothing is limited."]
-    caption += [f"Note: {note}." for note in artifact.notes]
-    return Table(frame, caption)
+    said = "Ours: from the configuration of this run, an empty cell where nothing is limited."
+    return Table(frame, captioned(name, artifact, [said]))
 
 
 def text_of(value: Any) -> str:

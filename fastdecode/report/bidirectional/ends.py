@@ -7,6 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import column_of, published_columns
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry, over_seeds
@@ -75,17 +76,17 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     for dataset, group in ours.groupby("dataset", sort=False):
         for column, heading in artifact.published.items():
             table[f"{dataset} {heading}"] = column_of(group, rows, column, _percent)
-    caption = [f"{name}: {artifact.title}.", f"Published: {artifact.setting}."]
+    caption = captioned(name, artifact, _said(artifact, ours), run=not ours.empty)
+    return Table(pd.DataFrame(table, dtype=str), caption)
+
+
+def _said(artifact: Artifact, ours: pd.DataFrame) -> Iterator[str]:
     measured = ours[ours["what"] != ""].drop_duplicates(["dataset", "what", "split"])
     for cell in measured.to_dict("records"):
         lines = "lines of over 30 words" if cell["dataset"] in artifact.datasets else "all lines"
-        caption.append(f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {lines}.")
-    if ours.empty:
-        caption.append("Nothing of it was run here.")
-    elif ours["n"].max() > 1:
-        caption.append(f"Ours: means over up to {ours['n'].max():.0f} seeds.")
-    caption += [f"Note: {note}." for note in artifact.notes]
-    return Table(pd.DataFrame(table, dtype=str), caption)
+        yield f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {lines}."
+    if ours["n"].max() > 1:
+        yield f"Ours: means over up to {ours['n'].max():.0f} seeds."
 
 
 def _percent(cell: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
 from fastdecode.report.artifacts.beside import column_of, published_columns
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, commits_of, published_cells
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry, speed
@@ -101,7 +102,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
         table |= _columns(str(corpus), artifact, here, rows)
     frame = pd.DataFrame(table, dtype=str)
     frame = frame.loc[:, (frame != "").any()]
-    return Table(frame, list(_caption(name, artifact, ours, frame)))
+    return Table(frame, captioned(name, artifact, _said(ours, frame), run=not ours.empty))
 
 
 def _columns(
@@ -126,14 +127,7 @@ def _column(cells: pd.DataFrame, rows: list[str], column: str, form: str) -> lis
     return column_of(cells, rows, column, lambda cell: form.format(cell["value"]) + cell["marks"])
 
 
-def _caption(
-    name: str, artifact: Artifact, ours: pd.DataFrame, frame: pd.DataFrame
-) -> Iterator[str]:
-    yield f"{name}: {artifact.title}."
-    if artifact.setting:
-        yield f"Published: {artifact.setting}."
-    if ours.empty:
-        yield "Nothing of it was run here."
+def _said(ours: pd.DataFrame, frame: pd.DataFrame) -> Iterator[str]:
     speeds = ours[ours["tier"] != ""]
     if not speeds.empty:
         sizes = _words(speeds["signature"])
@@ -146,7 +140,6 @@ def _caption(
             f"threads {threads}, {precision}, {device}."
         )
     yield from notes(frame)
-    yield from (f"Note: {note}." for note in artifact.notes)
 
 
 def _words(column: Iterable[Any]) -> str:

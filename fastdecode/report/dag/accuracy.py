@@ -7,6 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import RUN_HERE, published_columns
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, devices_of, published_cells
 from fastdecode.report.artifacts.documents import of_seeds
 from fastdecode.report.artifacts.evidence import Evidence, Part
@@ -67,12 +68,7 @@ def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
             for cell in group.to_dict("records")
         }
         table[f"{dataset} {split}"] = [texts.get(row, "") for row in rows]
-    caption = [f"{name}: {artifact.title}.", f"Published: {artifact.setting}."]
-    if ours.empty:
-        caption.append("Nothing of it was run here.")
-    else:
-        of = f"means over up to {ours['n'].max():.0f} seeds" if ours["n"].max() > 1 else "seed"
-        where = devices_of(ours["device"])
-        caption.append(f"Ours: {of} ({seeds_of(ours['seeds'])}), {where}.")
-    caption += [f"Note: {note}." for note in artifact.notes]
+    of = f"means over up to {ours['n'].max():.0f} seeds" if ours["n"].max() > 1 else "seed"
+    said = f"Ours: {of} ({seeds_of(ours['seeds'])}), {devices_of(ours['device'])}."
+    caption = captioned(name, artifact, [said], run=not ours.empty)
     return Table(pd.DataFrame(table, dtype=str), caption)

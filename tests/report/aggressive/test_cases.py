@@ -56,12 +56,17 @@ def test_the_table(csv: Path) -> None:
     assert heads["published iterations"].tolist() == ["4", "3", "4"]
     assert heads["iterations"].tolist() == ["3", "3", ""]
     assert "Ours: big/lattice on toy, valid, fp32." in table.caption
+    assert "Published: k = 10." in table.caption
+    unsaid = tabulate("aggressive.table11", ARTIFACT.model_copy(update={"setting": ""}), csv)
+    assert "Published" not in unsaid.caption
     text = to_markdown(frame, table.caption)
     assert r"\</s>" in text  # a bare one would not be seen
 
 
 def test_the_page(csv: Path) -> None:
-    text = page("aggressive.table11", ARTIFACT, csv)
+    titled = ARTIFACT.model_copy(update={"title": "sentences of GAD"})
+    text = page("aggressive.table11", titled, csv)
+    assert "Sentences of GAD" in text
     marked: list[tuple[str | None, str]] = []
 
     class Reader(HTMLParser):

@@ -152,6 +152,17 @@ def test_shares_stand_in_percent_beside_published_percent(tidy: pd.DataFrame) ->
     assert printed("x", artifact, found).frame["toy repeated, %"].tolist()[0] == "1.25"
 
 
+def test_seeds_are_named_of_a_mean_that_is_no_score(tidy: pd.DataFrame) -> None:
+    shares = [
+        value("raw/base/beam5", "repetition_rate", share, seed=seed)
+        for seed, share in (("1", 0.25), ("2", 0.75))
+    ]
+    artifact = ARTIFACT.model_copy(update={"measured": {"repeated": "repetition"}})
+    found = cells(Evidence(artifact, pd.concat([tidy, pd.DataFrame(shares)]), PARTS))
+    caption = printed("x", artifact, found).caption
+    assert "Numbers of ours: means over up to 2 seeds (1, 2)." in caption
+
+
 def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     table = printed("x", ARTIFACT, cells(Evidence(ARTIFACT, tidy, PARTS)))

@@ -37,6 +37,8 @@ def test_accuracy_by_split_is_a_mean_over_seeds(paper: Paper, origin: dict[str, 
     assert last["published En-De train"] == "69.3"
     assert list(table.frame["run here"]) == [NOT_RUN, NOT_RUN, "raw/dag"]
     assert "means over up to 2 seeds" in table.caption
+    unsaid = printed("dag.table2", artifact.model_copy(update={"setting": ""}), found)
+    assert "Published" in table.caption and "Published" not in unsaid.caption
 
 
 def test_nothing_of_it_was_run(paper: Paper) -> None:
