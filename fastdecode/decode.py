@@ -144,14 +144,13 @@ def distill_shard(
     shards: int,
     out: Path,
     label: str,
-    most_tokens: int = MOST_TOKENS,
 ) -> None:
     """Translate one part of the BPE-tokenised training text `source` into BPE tokens.
 
     `decoder` is one of `system` that finishes with `" ".join`.
     """
     sentences = [line.split() for line in shard_of(list(read_lines(source)), shard, shards)]
-    translations = decode_all(decoder, sentences, most_tokens, label, system.longest)
+    translations = decode_all(decoder, sentences, MOST_TOKENS, label, system.longest)
     write_lines(out, (translation.text for translation in translations))
 
 

@@ -57,6 +57,18 @@ class System:
         shared: T = self._shared[name]
         return shared
 
+    def single(self, whose: str, kind: type = object, fault: str = "") -> Any:
+        """Return the only model. Raises UserError if there are several, or it is not of `kind`.
+
+        `whose` says what it is that one model does, `fault` what another kind of model is not.
+        """
+        if len(self.models) > 1:
+            raise UserError(f"{whose}, and these are {len(self.models)}")
+        (model,) = self.models
+        if not isinstance(model, kind):
+            raise UserError(f"{type(model).__name__} {fault}")
+        return model
+
     def companion(self, name: str) -> "System":
         """Return the system `name`, which decodes with this one. Raises UserError without it."""
         if name not in self.companions:

@@ -4,10 +4,18 @@ A training that is killed and resumed, or whose batches are shared out different
 numbers for the same sentences; the global random state is left alone.
 """
 
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
 import torch
 from torch import Tensor
 
 WORD = 0xFFFFFFFFFFFFFFFF
+
+
+def source_ids(sources: Iterable[Sequence[str]]) -> Tensor:
+    """Return ids (B) for sources that have none, by what they say: no draw depends on a batch."""
+    return torch.tensor([crc32(" ".join(tokens).encode()) for tokens in sources])
 
 
 def keyed_integers(ids: Tensor, high: int, seed: int, update: int) -> Tensor:

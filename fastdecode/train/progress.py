@@ -6,13 +6,15 @@ from fastdecode.progress import say
 from fastdecode.train.curve import parse
 from fastdecode.train.job import Job
 
+WITHIN = 30.0  # seconds, at least, between the lines within an epoch
+
 
 class Progress:
     """Turns fairseq's log into a line an epoch, and one a while within long epochs."""
 
-    def __init__(self, job: Job, every: float = 30.0):
-        """Say lines for `job`, within an epoch every `every` seconds at most."""
-        self._job, self._every = job, every
+    def __init__(self, job: Job):
+        """Say lines for `job`."""
+        self._job = job
         self._started = self._said = time.monotonic()
         self._first: float | None = None
         self._valid = ""
@@ -33,7 +35,7 @@ class Progress:
                 float(values["train_num_updates"]),
                 float(values["epoch"]),
             )
-        elif time.monotonic() - self._said >= self._every:
+        elif time.monotonic() - self._said >= WITHIN:
             self._say(
                 f"epoch {values['epoch']}, update {values['num_updates']}"
                 f"{_of(self._job.settings.max_updates)}: loss {values['loss']}, "

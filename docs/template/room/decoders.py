@@ -1,12 +1,10 @@
 """The decoder of this family: one pass over blank slots, the likeliest word of each."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from fastdecode.errors import UserError
 from fastdecode.families.template.model import BlindModel
 from fastdecode.families.template.networks import Eager, Fast, Network
 from fastdecode.families.template.rows import Decoder as Row
@@ -23,7 +21,8 @@ class BlindDecoder:
 
     def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
-        self._model = _single_model(system)
+        fault = "fills no blanks: train a template for this"
+        self._model = system.single("blanks are filled by one model", BlindModel, fault)
         self._network: Network = (
             Eager(self._model)
             if row.engine == "eager"
@@ -80,15 +79,6 @@ class BlindDecoder:
     def _translation(self, ids: list[int], score: float) -> Translation:
         tokens = [self._target[i] for i in ids]
         return Translation(self._finish(tokens), tokens, score, passes=1)
-
-
-def _single_model(system: System) -> Any:
-    if len(system.models) > 1:
-        raise UserError(f"blanks are filled by one model, and these are {len(system.models)}")
-    (model,) = system.models
-    if not isinstance(model, BlindModel):
-        raise UserError(f"{type(model).__name__} fills no blanks: train a template for this")
-    return model
 
 
 def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:

@@ -21,7 +21,7 @@ from fastdecode.families.aggressive.fast import FastBlockwise, FastVerifier
 from fastdecode.families.aggressive.growth import Growth, Trace, iterate, room_of
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
-from fastdecode.families.aggressive.sides import Checks, Verifier
+from fastdecode.families.aggressive.sides import Checks, Verifier, verifier_of
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
@@ -109,7 +109,7 @@ class DraftAndVerify(Front):
 
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """See Front."""
-        checks, drafts = self._begin(batch, limits)
+        checks, drafts = self._begin(batch, room_of(limits))
         sides: list[Checks | Drafts] = [checks, drafts] if self._drafter else [checks]
 
         def keep(rows: Tensor) -> None:
@@ -125,12 +125,12 @@ class DraftAndVerify(Front):
         finite([trace.score for trace in traces])
         return traces
 
-    def _begin(self, batch: Batch, limits: list[int]) -> tuple[Checks, Drafts]:
+    def _begin(self, batch: Batch, room: int) -> tuple[Checks, Drafts]:
         if self._drafter:
-            arguments = room_of(limits), self._row.encoders, self._watch
-            return begin_both(self._verifier, self._drafter, batch, *arguments)
+            how = self._row.encoders
+            return begin_both(self._verifier, self._drafter, batch, room, how, self._watch)
         encoded = self._verifier.encode(batch)
-        blocks: Any = self._verifier.begin(batch, encoded, room_of(limits))  # both sides in one
+        blocks: Any = self._verifier.begin(batch, encoded, room)  # both sides in one
         self._watch.lap("encode")
         return blocks, blocks
 
@@ -200,9 +200,7 @@ def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder
     drafter = build_drafter(row.drafter, system, settings)
     if row.mode == "draft":
         return DraftAlone(system, row, finish, watch, drafter)
-    (verifier,) = system.companions.values() or (None,)
-    if verifier is None:
-        raise UserError("drafts need a verifier: load the system with its companion")
+    verifier = verifier_of(system)
     if row.encoders == "shared":
         check_shared(system, verifier)
     checks = (FastVerifier if fast else EagerVerifier)(verifier)

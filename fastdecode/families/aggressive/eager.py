@@ -22,18 +22,12 @@ from fastdecode.system import System
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 
 
-def encode(model: Any, batch: Batch) -> Any:
-    """Return what fairseq's encoder makes of a batch."""
-    lengths = torch.tensor([len(source) + 1 for source in batch.sources])
-    return model.encoder(batch.tokens, src_lengths=lengths.to(batch.tokens.device))
-
-
 class EagerVerifier:
     """An autoregressive Transformer of fairseq's."""
 
     def __init__(self, system: System):
         """Take the model; raises UserError if it cannot verify."""
-        self._take(verifier_model(system.models))
+        self._take(verifier_model(system))
 
     def _take(self, model: Any, *own: nn.Module) -> None:
         """Take `model`, whose decoder has this family's `own` modules besides."""
@@ -44,7 +38,7 @@ class EagerVerifier:
 
     def encode(self, batch: Batch) -> Any:
         """See Verifier."""
-        return encode(self._model, batch)
+        return self._model.encoder(batch.tokens)
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "EagerChecks":
         """See Verifier."""
@@ -136,7 +130,7 @@ class EagerDrafter:
 
         No draft ends a translation before `min_len` tokens. Raises UserError if it is no drafter.
         """
-        self.model = drafter_model(system.models)
+        self.model = drafter_model(system)
         self.rules = Rules(system.target.eos(), system.target.pad(), min_len)
         self.unk = system.target.unk()
         self._share = share_encoder
@@ -147,7 +141,7 @@ class EagerDrafter:
     def begin(self, batch: Batch, encoded: Any = None) -> "EagerDrafts":
         """See Drafter."""
         if encoded is None or not self._share:
-            encoded = encode(self.model, batch)
+            encoded = self.model.encoder(batch.tokens)
         return EagerDrafts(self, encoded, self.model.placed(batch.tokens, encoded))
 
 
@@ -179,7 +173,7 @@ class EagerBlockwise(EagerVerifier):
 
     def __init__(self, system: System):
         """Take the model; raises UserError if it has no heads."""
-        model = blockwise_model(system.models)
+        model = blockwise_model(system)
         self._take(model, model.decoder.heads)
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "EagerBlocks":

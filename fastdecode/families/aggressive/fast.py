@@ -29,7 +29,7 @@ class FastVerifier:
 
     def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
-        self._lay_out(system, verifier_model(system.models), Decoder)
+        self._lay_out(system, verifier_model(system), Decoder)
 
     def _lay_out(self, system: System, model: Any, decoder: type[Decoder], *own: nn.Module) -> None:
         """Take `model`, whose decoder has this family's `own` modules besides."""
@@ -79,13 +79,12 @@ class FastDrafter:
         No draft ends a translation before `min_len` tokens. Raises UserError if the model has parts
         that are not built here.
         """
-        model = drafter_model(system.models)
+        model = drafter_model(system)
         check_supported(model)
         self._rules = Rules(system.target.eos(), system.target.pad(), min_len)
         self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
         self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
         self._share = share_encoder
-        self.block = int(model.decoder.block)
         self.longest = int(model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(model)
         self.serial_layers = own_layers(model, share_encoder)
@@ -98,7 +97,7 @@ class FastDrafter:
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         placed = words + self._encoder.embed.positions(places)
         source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
-        return FastDrafts(self._decoder, source, self.block, self._rules)
+        return FastDrafts(self._decoder, source, self._rules)
 
 
 @dataclass
@@ -126,13 +125,13 @@ class Source:
 class FastDrafts:
     """A batch that is drafted for."""
 
-    def __init__(self, decoder: "BlockDecoder", source: Source, block: int, rules: Rules):
+    def __init__(self, decoder: "BlockDecoder", source: Source, rules: Rules):
         """Draft blocks for `source`."""
-        self._decoder, self._source, self._block, self._rules = decoder, source, block, rules
+        self._decoder, self._source, self._rules = decoder, source, rules
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
-        logits = self._decoder.fill(prefixes, self._block, self._source, most)
+        logits = self._decoder.fill(prefixes, self._source, most)
         self._rules.forbid_early(logits, prefixes.lengths)
         return highest(logits)[1]
 
@@ -150,20 +149,21 @@ class BlockDecoder(TwoWayDecoder):
     def __init__(self, module: Any):
         """Take the weights of a BlockNetwork."""
         super().__init__(module)
+        self._block = int(module.block)
         # The last block may reach behind the last position.
-        self._embed = Embedding(module, further=int(module.block))
+        self._embed = Embedding(module, further=self._block)
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
         # (W, d) each, as far as they were asked for: positions, and what slots there look for.
         self._places: Tensor = module.embed_tokens.weight.new_empty(0, 0)
         self._queries = self._places
 
-    def fill(self, prefixes: Prefixes, block: int, source: Source, most: int) -> Tensor:
-        """Return logits (R, most, V) of the first of `block` slots behind each prefix.
+    def fill(self, prefixes: Prefixes, source: Source, most: int) -> Tensor:
+        """Return logits (R, most, V) of the first slots of the block behind each prefix.
 
         There are always as many, past the end of a translation too, as the model learned it.
         """
-        longest, lengths = prefixes.longest, prefixes.lengths
+        longest, lengths, block = prefixes.longest, prefixes.lengths, self._block
         width = longest + block
         places, slots = self._slots(source, width)  # (W, d), (R, W, d)
         words = self._embed.words(prefixes.tokens[:, :longest])
@@ -212,7 +212,7 @@ class FastBlockwise(FastVerifier):
 
     def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
-        model = blockwise_model(system.models)
+        model = blockwise_model(system)
         self._lay_out(system, model, HeadsDecoder, model.decoder.heads)
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastBlocks":

@@ -8,6 +8,7 @@ from fastdecode.drafting import Batch, Prefixes
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.drafter import DrafterModel
+from fastdecode.system import System
 from fastdecode.transformer.weights import Layers, serial_layers
 
 
@@ -58,30 +59,34 @@ CANNOT_VERIFY = (
 )
 
 
-def drafter_model(models: list[Any]) -> Any:
-    """Return the drafter among the models of a system. Raises UserError if there is none."""
-    return _single(models, DrafterModel, "is no drafter: train gad, or name its family as drafter")
+ONE_EACH = "draft and verify run one model each"
 
 
-def blockwise_model(models: list[Any]) -> Any:
-    """Return the blockwise model of a system. Raises UserError if there is none."""
-    return _single(models, BlockwiseModel, "has no heads for a block: train blockwise")
+def drafter_model(system: System) -> Any:
+    """Return the drafter in `system`. Raises UserError if there is none."""
+    fault = "is no drafter: train gad, or name its family as drafter"
+    return system.single(ONE_EACH, DrafterModel, fault)
 
 
-def verifier_model(models: list[Any]) -> Any:
+def blockwise_model(system: System) -> Any:
+    """Return the blockwise model in `system`. Raises UserError if there is none."""
+    fault = "has no heads for a block: train blockwise"
+    return system.single(ONE_EACH, BlockwiseModel, fault)
+
+
+def verifier_model(system: System) -> Any:
     """Return the model of a verifier. Raises UserError on an ensemble or another kind of model."""
     from fairseq.models.transformer import TransformerModel
 
-    model = _single(models, TransformerModel, CANNOT_VERIFY)
+    model = system.single(ONE_EACH, TransformerModel, CANNOT_VERIFY)
     if type(model) is not TransformerModel:  # pairs, lattices, graphs and others are made of one
         raise UserError(f"{type(model).__name__} {CANNOT_VERIFY}")
     return model
 
 
-def _single(models: list[Any], kind: type, fault: str) -> Any:
-    if len(models) > 1:
-        raise UserError(f"draft and verify run one model each, and these are {len(models)}")
-    (model,) = models
-    if not isinstance(model, kind):
-        raise UserError(f"{type(model).__name__} {fault}")
-    return model
+def verifier_of(system: System) -> System:
+    """Return what verifies the drafts of `system`: its companion. Raises UserError without one."""
+    (verifier,) = system.companions.values() or (None,)
+    if verifier is None:
+        raise UserError("drafts need a verifier: load the system with its companion")
+    return verifier

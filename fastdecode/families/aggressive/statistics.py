@@ -13,7 +13,7 @@ from fastdecode.families.aggressive.decoders import DraftAndVerify, Look
 from fastdecode.families.aggressive.eager import EagerDrafter, EagerVerifier
 from fastdecode.families.aggressive.growth import Growth
 from fastdecode.families.aggressive.rows import Decoder as Row
-from fastdecode.families.aggressive.sides import Checks
+from fastdecode.families.aggressive.sides import Checks, verifier_of
 from fastdecode.families.aggressive.verify import Accepted
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track
@@ -75,10 +75,7 @@ class Recorder(DraftAndVerify):
     @classmethod
     def of(cls, system: System, row: Row) -> "Recorder":
         """Return the recorder of a drafter with its verifier. Raises UserError without one."""
-        (verifier,) = system.companions.values() or (None,)
-        if verifier is None:
-            raise UserError("a trace is of a drafter with its verifier, and here is none")
-        models = EagerVerifier(verifier), EagerDrafter(system)
+        models = EagerVerifier(verifier_of(system)), EagerDrafter(system)
         return cls(system, row, " ".join, Stopwatch(on=False), *models)
 
     def trace(self, source: list[str]) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from fastdecode.translation import Finish
 def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:
     """Return the decoder that `row` describes. Raises UserError if it does not fit the system."""
     if row.engine == "fairseq":
-        words = system.source, system.target
-        return ReferenceDecoder(system.models, *words, row, finish, watch, system.lengths)
+        return ReferenceDecoder(system, row, finish, watch)
     if len(system.models) > 1:
         raise UserError(
             f"engine {row.engine} decodes one model, and these are {len(system.models)}: "

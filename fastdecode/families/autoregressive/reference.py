@@ -9,16 +9,16 @@ from math import inf
 from typing import Any
 
 import torch
-from fairseq.data import Dictionary
 from fairseq.search import BeamSearch
 from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fastdecode.errors import UserError
-from fastdecode.families.autoregressive.rows import Decoder
+from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.framing import end_sentences
-from fastdecode.limits import Lengths, limits
+from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
+from fastdecode.system import System
 from fastdecode.transformer.weights import Layers, bytes_per_pass, serial_layers
 from fastdecode.translation import NOT_FINITE, Finish, Translation
 
@@ -62,34 +62,24 @@ class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
 class ReferenceDecoder:
     """Translates batches of BPE-tokenised source sentences."""
 
-    def __init__(
-        self,
-        models: Sequence[Any],
-        source: Dictionary,
-        target: Dictionary,
-        settings: Decoder,
-        finish: Finish,
-        watch: Stopwatch,
-        lengths: Lengths | None = None,
-    ):
-        """Decode with `models` (one, or an ensemble); `finish` turns tokens into text.
-
-        Translations are held to `lengths`, if there are any.
-        """
-        self._row, self._lengths = settings, lengths
+    def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
+        """Decode with the models of `system`, one or an ensemble."""
+        models = system.models
+        self._row, self._lengths = row, system.lengths
         self._longest = min(int(model.max_decoder_positions()) for model in models) - 1
-        self._source, self._target, self._finish, self._watch = source, target, finish, watch
+        self._source, self._target = system.source, system.target
+        self._finish, self._watch = finish, watch
         self.bytes_per_pass = sum(map(bytes_per_pass, models))
         self.serial_layers = reduce(Layers.before, map(serial_layers, models))
         self._device = next(models[0].parameters()).device
         self._generator = SequenceGenerator(
             models,
-            target,
-            beam_size=settings.beam,
-            len_penalty=settings.lenpen,
+            system.target,
+            beam_size=row.beam,
+            len_penalty=row.lenpen,
             max_len_a=0,
-            min_len=settings.min_len if lengths is None else 1,
-            search_strategy=LimitedBeamSearch(target),
+            min_len=row.min_len if system.lengths is None else 1,
+            search_strategy=LimitedBeamSearch(system.target),
         )
         self._time_stages(self._generator.model)
 

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import torch
 
-from fastdecode.errors import UserError
 from fastdecode.families.bidirectional.engines import eager, fast
 from fastdecode.families.bidirectional.greedy import Greedy
 from fastdecode.families.bidirectional.model import FoldedModel
 from fastdecode.families.bidirectional.rows import Decoder as Row
 from fastdecode.families.bidirectional.search import Search
-from fastdecode.framing import end_sentences
+from fastdecode.framing import end_sentences, mask_of
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.stepping import Rules, run_search
@@ -26,14 +25,8 @@ class FoldedDecoder:
 
     def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Make the engine ready; raises UserError if it does not fit the system."""
-        if len(system.models) > 1:
-            raise UserError(f"groups are written by one model, and these are {len(system.models)}")
-        (model,) = system.models
-        if not isinstance(model, FoldedModel):
-            raise UserError(
-                f"{type(model).__name__} writes no groups of tokens: train a system of the family "
-                "bidirectional for this"
-            )
+        fault = "writes no groups of tokens: train a system of the family bidirectional for this"
+        model = system.single("groups are written by one model", FoldedModel, fault)
         self._begin = ENGINES[row.engine](system)
         self._fold, self._first = model.fold, model.first
         self._source, self._target = system.source, system.target
@@ -68,12 +61,12 @@ class FoldedDecoder:
         finish.
         """
         self._watch.start()
-        lengths = torch.tensor([len(tokens) + 1 for tokens in sources])
         padded = end_sentences(sources, self._source).to(self._device)  # (B, S)
+        mask = mask_of(padded, self._source, map(len, sources))
         most = limits(sources, self._row, self._lengths, self._longest)
         slots = self._fold.slots(int(most.max()))
         self._watch.lap("search")
-        steps = self._begin(padded, lengths, self._row.beam, slots)
+        steps = self._begin(padded, mask, self._row.beam, slots)
         self._watch.lap("encode")
         search = self._search(self._rules, most.to(self._device))
         rows = len(sources) * self._row.beam

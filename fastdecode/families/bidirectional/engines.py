@@ -6,13 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastdecode.framing import mask_of
 from fastdecode.stepping import Steps
 from fastdecode.system import System
 from fastdecode.transformer.steps import FastSteps, beginning
 
-Begin = Callable[[Tensor, Tensor, int, int], Steps]
-"""Encodes sources (B, S), padded on the right, whose lengths (B) lie on the CPU.
+Begin = Callable[[Tensor, Tensor | None, int, int], Steps]
+"""Encodes sources (B, S), padded on the right, with the mask of framing.mask_of.
 
 Then come the number W of rows for each, and for how many slots there has to be room.
 """
@@ -24,10 +23,10 @@ class EagerSteps:
     The source's keys are kept once for all rows of a sentence.
     """
 
-    def __init__(self, model: Any, sources: Tensor, lengths: Tensor, rows: int):
-        """Encode `sources` (B, S)."""
+    def __init__(self, model: Any, sources: Tensor, rows: int):
+        """Encode `sources` (B, S); fairseq finds the padding itself."""
         self._model, self._rows = model, rows
-        self._encoded = model.encoder(sources, src_lengths=lengths.to(sources.device))
+        self._encoded = model.encoder(sources)
         self._seen = sources.new_empty(len(sources) * rows, 0)  # (R, t)
         self._state: dict[str, Any] = {}
 
@@ -55,7 +54,7 @@ class EagerSteps:
 def eager(system: System) -> Begin:
     """Return how fairseq's modules begin a batch."""
     (model,) = system.models
-    return lambda sources, lengths, rows, slots: EagerSteps(model, sources, lengths, rows)
+    return lambda sources, mask, rows, slots: EagerSteps(model, sources, rows)
 
 
 def fast(system: System) -> Begin:
@@ -64,9 +63,4 @@ def fast(system: System) -> Begin:
     Raises UserError if the model has parts that are not built here.
     """
     begin = beginning(system)
-
-    def steps(sources: Tensor, lengths: Tensor, rows: int, slots: int) -> Steps:
-        mask = mask_of(sources, system.source, lengths.tolist())
-        return FastSteps(*begin(sources, mask, rows, slots))
-
-    return steps
+    return lambda *batch: FastSteps(*begin(*batch))

@@ -67,13 +67,14 @@ class Greedy:
 
     def results(self, sentences: Tensor) -> list[Found]:
         """Return the translations of these sentences, which are done."""
+        tokens, totals, passes = (
+            part[sentences].tolist() for part in (self._tokens, self._scores, self._passes)
+        )
         found = []
-        for number in sentences.tolist():
-            words = self._tokens[number].tolist()
+        for words, total, count in zip(tokens, finite(totals), passes, strict=True):
             length = words.index(self._rules.eos)
-            (total,) = finite([float(self._scores[number])])
             score = total / (length + 1) ** self._rules.lenpen
-            found.append((words[:length], score, int(self._passes[number])))
+            found.append((words[:length], score, count))
         return found
 
     def keep(self, sentences: Tensor) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
-from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -23,7 +22,7 @@ from fastdecode.families.dag.walk import walk
 from fastdecode.framing import blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
-from fastdecode.train.draws import keyed_uniforms
+from fastdecode.train.draws import keyed_uniforms, source_ids
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
@@ -36,11 +35,8 @@ class GraphDecoder:
 
     def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Prepare model and search; raises UserError if they do not fit."""
-        if len(system.models) > 1:
-            raise UserError(f"a graph is one model's, and these are {len(system.models)}")
-        (model,) = system.models
-        if not isinstance(model, GraphModel):
-            raise UserError(f"{type(model).__name__} writes no graphs: train a dag for this")
+        fault = "writes no graphs: train a dag for this"
+        model = system.single("a graph is one model's", GraphModel, fault)
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch
         self._device = next(model.parameters()).device
@@ -136,10 +132,8 @@ class GraphDecoder:
                 raise UserError(NOT_FINITE)
             return self._beam_search(graph, self._beam, self._ngrams)
         if row.search == "sample":
-            # By what the source says, so that a sentence's sample does not depend on its batch.
-            ids = torch.tensor([crc32(" ".join(tokens).encode()) for tokens in sources])
-            steps = graph.links.shape[1] - 1
-            draws = keyed_uniforms(ids.to(self._device), steps, row.sample_seed, 0)
+            ids = source_ids(sources).to(self._device)
+            draws = keyed_uniforms(ids, graph.links.shape[1] - 1, row.sample_seed, 0)
             return sample(graph, draws, row.top_p, row.temperature)
         return walk(graph, row.search == "lookahead")
 

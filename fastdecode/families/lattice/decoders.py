@@ -34,13 +34,10 @@ class LatticeDecoder:
 
     def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out; raises UserError if it has no tables, or parts not built here."""
-        if len(system.models) > 1:
-            raise UserError(f"a lattice is scored by one model, and these are {len(system.models)}")
+        fault = "is not a lattice model: train one for this"
+        model = system.single("a lattice is scored by one model", LatticeModel, fault)
         if system.assets is None:
             raise UserError("a lattice needs its tables: load the system with its folder of assets")
-        (model,) = system.models
-        if not isinstance(model, LatticeModel):
-            raise UserError(f"{type(model).__name__} is not a lattice model: train one for this")
         check_supported(model)
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.lattice.drawn import lattices
-from fastdecode.families.lattice.sentence import Lattice, Lattices, candidates_of
+from fastdecode.families.lattice.sentence import Lattices, candidates_of
 from fastdecode.measure.recall import recall_curves
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
@@ -64,7 +64,9 @@ def ranks(system: System, split: Split) -> dict[str, Any]:
     counts = {reading: torch.zeros(k, dtype=torch.long) for reading in READINGS}
     firsts: dict[str, dict[int, Counted]] = {reading: {} for reading in READINGS}
     for number in track(chosen, "ranks", "lines", total=len(chosen)):
-        for reading, found in _ranks(decoding(split.sources[number])).items():
+        lattice = decoding(split.sources[number])
+        found_ranks = selected_ranks(lattice.first, lattice.edges, lattice.selected)
+        for reading, found in found_ranks.items():
             counts[reading] += torch.bincount(found.cpu() - 1, minlength=k)
             firsts[reading][number] = int((found == 1).sum()), len(found)
     tokens = int(counts["best_edge"].sum())
@@ -86,10 +88,6 @@ def ranks(system: System, split: Split) -> dict[str, Any]:
         },
         "by_line": {f"{reading}/1": split.by_line(found) for reading, found in firsts.items()},
     }
-
-
-def _ranks(lattice: Lattice) -> dict[str, Tensor]:
-    return selected_ranks(lattice.first, lattice.edges, lattice.selected)
 
 
 def selected_ranks(first: Tensor, edges: Tensor, selected: Tensor) -> dict[str, Tensor]:

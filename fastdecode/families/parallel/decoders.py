@@ -76,9 +76,7 @@ def single_model(system: System, search: str) -> Any:
 
     Raises UserError on an ensemble and on a model that learned something else.
     """
-    if len(system.models) > 1:
-        raise UserError(f"slots are filled by one model, and these are {len(system.models)}")
-    (model,) = system.models
+    model = system.single("slots are filled by one model")
     learned = LEARNED.get(type(model))
     if learned is None:
         raise UserError(f"{type(model).__name__} fills no slots in parallel: train a nat for this")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
-from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -22,7 +21,7 @@ from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.nucleus import nucleus
 from fastdecode.scores import token_scores
 from fastdecode.system import System
-from fastdecode.train.draws import keyed_uniforms
+from fastdecode.train.draws import keyed_uniforms, source_ids
 
 MOST_TOKENS = 256  # of a batch of sources that is drawn from: all words of all slots are sorted
 
@@ -105,10 +104,9 @@ def _drawn(system: System, sources: Lines, temperature: float, count: int) -> li
     for group in batches(sources, MOST_TOKENS):
         slots, logits = _ctc_logits(system, [sources[i] for i in group])  # (B, T), (B, T, V)
         chances = (logits.double() / temperature).softmax(-1).flatten(0, 1)
-        # By what the source says, so that a sentence's samples do not depend on its batch.
-        ids = torch.tensor([crc32(" ".join(sources[i]).encode()) for i in group])
+        ids = source_ids(sources[i] for i in group).to(slots.device)
         for seed in range(SEED, SEED + count):
-            draws = keyed_uniforms(ids.to(slots.device), slots.shape[1], seed, 0)
+            draws = keyed_uniforms(ids, slots.shape[1], seed, 0)
             words = nucleus(chances, draws.flatten(), TOP_P).view(slots.shape)
             words = words.masked_fill(slots == system.target.pad(), blank)
             for i, row in zip(group, words.tolist(), strict=True):

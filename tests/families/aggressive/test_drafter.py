@@ -84,7 +84,7 @@ def test_both_engines_reach_over_the_last_position_alike(positions: str) -> None
             lengths = torch.tensor([longest, longest - 2])
             eager = model(*sources, blocks_after(tokens, lengths, longest, 4, PAD, UNK))
             prefixes = Prefixes(tokens, lengths, longest)
-            found = fast._decoder.fill(prefixes, 4, fast._source, 4)
+            found = fast._decoder.fill(prefixes, fast._source, 4)
             assert torch.allclose(found, eager, atol=1e-6)  # fairseq's sinusoids are of fp32
 
 

@@ -43,14 +43,7 @@ def valid(binarised: Path) -> Sentences:
 
 
 def decoder(system: System, **settings: Any) -> ReferenceDecoder:
-    return ReferenceDecoder(
-        system.models,
-        system.source,
-        system.target,
-        Decoder(**settings),
-        " ".join,
-        Stopwatch(),
-    )
+    return ReferenceDecoder(system, Decoder(**settings), " ".join, Stopwatch())
 
 
 # What fairseq-generate says
@@ -208,9 +201,7 @@ def test_what_else_fairseq_asserts_is_not_hidden(dice: System) -> None:
 
 
 def test_text_is_what_finish_makes_of_the_tokens(dice: System) -> None:
-    decode = ReferenceDecoder(
-        dice.models, dice.source, dice.target, Decoder(), "+".join, Stopwatch()
-    )
+    decode = ReferenceDecoder(dice, Decoder(), "+".join, Stopwatch())
     (translation,) = decode([["one", "two"]])
     assert isinstance(translation, Translation)
     assert translation.text == "+".join(translation.tokens)

@@ -9,6 +9,7 @@ from torch import Tensor
 from fastdecode.families.bidirectional.engines import eager, fast
 from fastdecode.families.bidirectional.folding import Order
 from fastdecode.families.bidirectional.model import group_mask
+from fastdecode.framing import mask_of
 from fastdecode.system import System
 from tests.families.bidirectional.conftest import ORDERS, untrained
 
@@ -73,7 +74,9 @@ def test_a_group_at_a_time_says_what_the_whole_says(
     draw = torch.Generator().manual_seed(3)
     beam, slots = 3, 8
     with torch.inference_mode():
-        steps = BEGIN[engine](system)(*sources(), beam, slots)
+        numbers, lengths = sources()
+        mask = mask_of(numbers, system.source, lengths.tolist())
+        steps = BEGIN[engine](system)(numbers, mask, beam, slots)
         seen = torch.empty(4, beam, 0, dtype=torch.long)
         left = torch.arange(4)  # sentences in the batch
         for step in range(slots // size):
