@@ -1,17 +1,12 @@
 """What of a run goes into the artifacts of its papers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from fastdecode.config.functions import PARAMETERS, SETTINGS, traits
 from fastdecode.config.models import Model
-from fastdecode.config.papers import (
-    Artifact,
-    alternatives,
-    choose,
-    trained,
-)
+from fastdecode.config.papers import Artifact, alternatives, choose, trained
 from fastdecode.config.read import Configuration
 
 # Statistics that need several right translations of a line, which few corpora have.
@@ -128,14 +123,26 @@ def compared(config: Configuration, artifact: Artifact, dataset: str) -> list[tu
     found = entries(config, artifact)
     if not any(row in found for row in artifact.against):
         return []
-    chosen = dict.fromkeys(next(iter(tiers.values())) for tiers in found.values())
-    alternatives = _alternatives(config, artifact, found)
-    wanted = dict.fromkeys(one for entry in chosen for one in alternatives.get(entry, [entry]))
-    return [
-        (Model(dataset, target, system, seed), decoder)
-        for target, system, decoder in (entry.split("/") for entry in wanted if trained(entry))
-        for seed in config.seeds_of(f"{target}/{system}")
-    ]
+    return list(of_rows(config, artifact, dataset))
+
+
+def of_rows(config: Configuration, artifact: Artifact, dataset: str) -> Iterator[tuple[Model, str]]:
+    """Yield (model, decoder) of all rows, each once: of the tier that a row names, and tuned."""
+    found = entries(config, artifact)
+    tuned = _alternatives(config, artifact, found)
+    named = [next(iter(tiers.values())) for tiers in found.values()]
+    yield from _models(config, dataset, (one for row in named for one in tuned.get(row, [row])))
+
+
+def _models(
+    config: Configuration, dataset: str, wanted: Iterable[str]
+) -> Iterator[tuple[Model, str]]:
+    """Yield (model, decoder) of every target/system/decoder that is trained, with each seed."""
+    for entry in dict.fromkeys(wanted):
+        if trained(entry):
+            target, system, decoder = entry.split("/")
+            for seed in config.seeds_of(f"{target}/{system}"):
+                yield Model(dataset, target, system, seed), decoder
 
 
 def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:
@@ -156,13 +163,9 @@ def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
         wanted = {entry for several in tuned for entry in several}
         if artifact.split == "valid":
             wanted |= {entry for tiers in found.values() for entry in tiers.values()}
-        wanted = {entry for entry in wanted if trained(entry)}
         for dataset in datasets_of(config, artifact):
-            for entry in sorted(wanted):
-                target, system, decoder = entry.split("/")
-                for seed in config.seeds_of(f"{target}/{system}"):
-                    model = Model(dataset, target, system, seed)
-                    yield model, config.datasets[dataset].valid, decoder
+            for model, decoder in _models(config, dataset, sorted(wanted)):
+                yield model, config.datasets[dataset].valid, decoder
 
 
 def statistics(config: Configuration, artifact: Artifact) -> Iterator[tuple[Model, str, str]]:

@@ -98,11 +98,7 @@ def _check_datasets(config: "Configuration", where: str) -> None:
     for name, dataset in config.datasets.items():
         splits = config.corpora[dataset.corpus].split_names
         for split in (dataset.valid, *dataset.tests):
-            if split not in splits:
-                raise UserError(
-                    f'datasets/{name}.yaml: corpus {dataset.corpus} has no split "{split}"'
-                    f"{nearest(split, splits)}"
-                )
+            check_known(split, splits, f"datasets/{name}.yaml: split of {dataset.corpus}")
             if split == "train":
                 raise UserError(
                     f"datasets/{name}.yaml: models learn from the split train: validate and test "
@@ -112,11 +108,7 @@ def _check_datasets(config: "Configuration", where: str) -> None:
             check_known(family, config.families, f"datasets/{name}.yaml: families")
             _check_read(config, family, training, f"datasets/{name}.yaml: families.{family}")
         for role, preset in dataset.roles.model_dump().items():
-            if preset not in config.presets:
-                raise UserError(
-                    f'datasets/{name}.yaml: roles.{role}: there is no preset "{preset}"'
-                    f"{nearest(preset, config.presets)}"
-                )
+            check_known(preset, config.presets, f"datasets/{name}.yaml: roles.{role}")
     for name in FOLDERS & set(config.datasets):
         raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
     for role, preset in config.run.roles.items():

@@ -2,11 +2,11 @@
 
 from itertools import product
 
-from fastdecode.config.artifacts import entries, parts
+from fastdecode.config.artifacts import datasets_of, of_rows, split_of
 from fastdecode.config.claims import Claim
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.models import Model
-from fastdecode.config.papers import AT, Artifact, trained
+from fastdecode.config.papers import AT, Artifact
 from fastdecode.config.read import Configuration
 
 # what of translations is: fastdecode.measure.resamples
@@ -26,14 +26,10 @@ def resampled(config: Configuration, paper: str) -> dict[Where, list[tuple[Model
         artifact = row.artifacts[name]
         if metric not in _measured(artifact):
             continue
-        chosen = dict.fromkeys(next(iter(t.values())) for t in entries(config, artifact).values())
-        for dataset, part in parts(config, artifact).items():
-            every = (one for entry in chosen for one in part["alternatives"].get(entry, [entry]))
-            for target, system, decoder in (one.split("/") for one in every if trained(one)):
-                for seed in config.seeds_of(f"{target}/{system}"):
-                    model = Model(dataset, target, system, seed)
-                    where = (dataset, part["split"], metric)
-                    found.setdefault(where, {})[model, decoder] = None
+        for dataset in datasets_of(config, artifact):
+            where = (dataset, split_of(config, artifact, dataset), metric)
+            for model, decoder in of_rows(config, artifact, dataset):
+                found.setdefault(where, {})[model, decoder] = None
     return {where: list(models) for where, models in found.items()}
 
 
