@@ -5,9 +5,10 @@ import pytest
 
 from fastdecode.corpus import align as module
 from fastdecode.corpus.align import align
-from fastdecode.corpus.links import alignment_error, parse_links
+from fastdecode.corpus.links import parse_links
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
+from fastdecode.measure.alignment import alignment_error
 
 NAMES = ["backward.gz", "forward.gz", "symmetrised.gz"]
 

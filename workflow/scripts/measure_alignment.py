@@ -1,12 +1,12 @@
-"""Compare alignments with the true links of a generated corpus: see fastdecode.corpus.links."""
+"""Compare alignments with the true links of a generated corpus: fastdecode.measure.alignment."""
 
 from pathlib import Path
 
 from fastdecode.config.rows import RAW
-from fastdecode.corpus.links import alignment_errors
 from fastdecode.corpus.toy import read_links
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_json
+from fastdecode.measure.alignment import alignment_errors
 from fastdecode.provenance import provenance
 
 files = snakemake.input
