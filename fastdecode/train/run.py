@@ -5,10 +5,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
-import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,16 +16,13 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
 from fastdecode.provenance import commit
-from fastdecode.train import checkpoints, command
+from fastdecode.train import checkpoints
 from fastdecode.train.curve import curve, write_curve
 from fastdecode.train.job import Job
-from fastdecode.train.progress import Progress
-from fastdecode.train.worker import die_with_parent
+from fastdecode.train.supervision import run_fairseq
 
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
 PROVENANCE = "provenance.json"  # there too: of the process that trained last
-SKIPPED = "attempting to recover from OOM"  # fairseq, of a batch that it leaves out
-DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
 
 
 def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
@@ -133,7 +126,8 @@ def _train_to_the_end(job: Job, work: Path, provenance: dict[str, Any]) -> check
     candidates.collect()
     if not (candidates.out_of_patience or _is_last_update(job, work)):
         write_json(work / PROVENANCE, provenance)
-        _fairseq_train(job, work, candidates)
+        _note_commit(job, work)
+        run_fairseq(job, work, candidates)
     candidates.collect(newest=work / checkpoints.LAST)
     return candidates
 
@@ -144,46 +138,6 @@ def _is_last_update(job: Job, work: Path) -> bool:
     if updates is None or not last.exists():
         return False
     return checkpoints.updates_of(checkpoints.load(last)) >= updates
-
-
-def _fairseq_train(job: Job, work: Path, candidates: checkpoints.Candidates) -> None:
-    """Run fairseq-train, collecting checkpoints as they come."""
-    _note_commit(job, work)
-    launch = command.launcher(job.settings.gpus, job.nodes, job.settings.threads)
-    words = command.fairseq_train(launch, job.arguments(), job.data, job.source, job.target, work)
-    words += ["--assets", str(job.assets)] if job.assets else []
-    if job.companions:
-        named = {name: str(path) for name, path in job.companions.items()}
-        words += ["--companions", json.dumps(named)]
-    environment = os.environ | command.environment(job.settings.threads)
-    log = work / "train.log"
-    with log.open("ab") as output:  # written by the child itself: nothing is lost if we are killed
-        start = output.tell()
-        process = subprocess.Popen(
-            words,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            close_fds=False,  # the child inherits the lock of the work folder
-            preexec_fn=die_with_parent,
-        )
-    progress, tail = Progress(job), deque[str](maxlen=15)
-    try:
-        for line in _follow(log, start, process):
-            tail.append(line.rstrip())
-            progress.read(line)
-            if SKIPPED in line:
-                raise _out_of_memory(job, "on a batch, which fairseq would leave out from now on")
-            if "Saved checkpoint" in line:
-                candidates.collect()
-                if candidates.out_of_patience:
-                    say(job.label, "no better validation score for as long as patience: stopping")
-                    return
-        if process.wait():
-            _explain(job, work, process.returncode, "\n".join(tail))
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _note_commit(job: Job, work: Path) -> None:
@@ -205,42 +159,6 @@ def _commits(work: Path) -> list[str]:
     noted = work / COMMITS
     commits: list[str] = read_json(noted) if noted.exists() else []
     return commits
-
-
-def _follow(log: Path, start: int, process: subprocess.Popen[bytes]) -> Iterator[str]:
-    """Yield the lines that `process` writes to `log`, from byte `start`, until it ends."""
-    with log.open("rb") as file:
-        file.seek(start)
-        while True:
-            ended = process.poll() is not None  # asked first, so that the last lines are read
-            while line := file.readline():
-                if not line.endswith(b"\n") and not ended:  # still being written
-                    file.seek(-len(line), os.SEEK_CUR)
-                    break
-                yield line.decode("utf-8", errors="replace")
-            if ended:
-                return
-            time.sleep(0.2)
-
-
-def _explain(job: Job, work: Path, status: int, text: str) -> None:
-    """Raise a UserError that says how the training ended, from the last words of its log."""
-    # Where the disk is full, the log that would say so may be cut.
-    if any(word in text for word in DISK_FULL) or shutil.disk_usage(work).free < 2**20:
-        raise UserError(
-            f"{job.label}: the disk is full: free some space and run the same command again; "
-            "training goes on from its last checkpoint"
-        )
-    if "out of memory" in text.lower() or status == -signal.SIGKILL:
-        raise _out_of_memory(job, f"or was killed (status {status})")
-    raise UserError(f"{job.label}: fairseq-train failed (status {status}); it ended with\n{text}")
-
-
-def _out_of_memory(job: Job, how: str) -> UserError:
-    return UserError(
-        f"{job.label}: fairseq-train ran out of memory {how}: lower batch_tokens (and raise "
-        "accumulate by as much), then run again"
-    )
 
 
 def _link(kept: Path, out: Path) -> None:

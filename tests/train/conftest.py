@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from fastdecode.train import run
+from fastdecode.train import command
 from fastdecode.train.checkpoints import save
 
 State = dict[str, Any]
@@ -63,10 +63,10 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Puts a Python program in the place of fairseq-train; `work` is where it saves."""
 
     def put(program: str) -> None:
-        def command(_arguments: object, *folders: object) -> list[str]:
+        def words(_arguments: object, *folders: object) -> list[str]:
             setup = "import os, sys, time; from pathlib import Path; work = Path(sys.argv[1])"
             return [sys.executable, "-c", f"{setup}\n{program}", str(folders[-1])]
 
-        monkeypatch.setattr(run.command, "fairseq_train", command)
+        monkeypatch.setattr(command, "fairseq_train", words)
 
     return put

@@ -13,7 +13,7 @@ from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.provenance import commit
-from fastdecode.train import run
+from fastdecode.train import run, supervision
 from fastdecode.train.checkpoints import load
 from fastdecode.train.run import train
 from tests.conftest import MID_EPOCH
@@ -85,7 +85,7 @@ def test_a_training_that_other_code_goes_on_with_says_so(
 ) -> None:
     job = tiny_job(max_epochs=1)
     with monkeypatch.context() as begun:
-        begun.setattr(run.subprocess, "Popen", _killed)
+        begun.setattr(supervision.subprocess, "Popen", _killed)
         for code in ("one", "one", "two", "one"):
             begun.setattr(run, "commit", lambda code=code: code)
             with pytest.raises(KeyboardInterrupt):
@@ -117,7 +117,7 @@ def test_a_second_call_does_not_train_again(
 
     before = (trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)
     now = commit()
-    monkeypatch.setattr(run.subprocess, "Popen", never)
+    monkeypatch.setattr(supervision.subprocess, "Popen", never)
     monkeypatch.setattr(run, "commit", lambda: now)
     train(tiny_job(), trained, {"system": "tiny"})
     assert "trained already" not in capsys.readouterr().err
