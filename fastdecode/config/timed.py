@@ -1,12 +1,15 @@
-"""What a run times."""
+"""What a run times, and what the files of timings are called."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdecode.config.models import Model
 
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
+
+SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three files of one timing
 
 
 def tuned_over(config: "Configuration") -> set[str]:
@@ -44,6 +47,19 @@ def timed(
         for name in config.decoders_of(model.entry)
         if name not in left_out and tier in (None, config.decoders[name].tier)
     ]
+
+
+def timing_file(dataset: str, split: str, tier: str, scenario: str, threads: str, kind: str) -> str:
+    """Return the path of a file of a timing below the report of its run; `kind` is of those above.
+
+    What names the timing may be wildcards.
+    """
+    return f"latency/{dataset}.{split}.{tier}.{scenario}.threads{threads}.{kind}"
+
+
+def stages_of(samples: Path) -> Path:
+    """Return where the stages of the timing lie whose samples these are, compressed as they are."""
+    return samples.with_name(samples.name.replace(f".{SAMPLES}", f".{STAGES}"))
 
 
 def fewest(threads: Sequence[str], cores: int) -> str:

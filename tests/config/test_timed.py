@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from fastdecode.config.timed import fewest
+from fastdecode.config.timed import SAMPLES, STAGES, fewest, stages_of, timing_file
 
 
 @pytest.mark.parametrize(
@@ -14,3 +16,11 @@ from fastdecode.config.timed import fewest
 )
 def test_the_fewest_threads_are_those_that_run(threads: list[str], cores: int, least: str) -> None:
     assert fewest(threads, cores) == least
+
+
+@pytest.mark.parametrize("compressed", ["", ".gz"])
+def test_stages_lie_beside_the_samples_of_their_timing(compressed: str) -> None:
+    timing = "toy.samples", "test", "reference", "S1", "all"
+    samples, stages = (f"{timing_file(*timing, kind)}{compressed}" for kind in (SAMPLES, STAGES))
+    assert stages_of(Path(samples)) == Path(stages) != Path(samples)
+    assert timing_file(*timing, SAMPLES).startswith("latency/toy.samples.test.reference.S1.threads")

@@ -58,11 +58,9 @@ def timed_alone(dataset, tier):
 
 def stage_files(artifact):
     """Return the stages of every sentence timed alone by dataset, for what shows them."""
-    timing = (
-        f"{REPORT}/latency/{{}}.{{}}.reference.S1.threads{fewest_threads()}.stages.csv"
-    )
+    threads = fewest_threads()
     return {
-        dataset: timing.format(dataset, part["timed"])
+        dataset: timing_path(dataset, part["timed"], "reference", "S1", threads, STAGES)
         for dataset, part in parts(CONFIG, artifact).items()
         if traits(artifact.function).stages and timed_alone(dataset, "reference")
     }
@@ -85,10 +83,10 @@ def subword_files(wildcards):
 
 def sample_files(artifact):
     """Return the times of every sentence timed alone, by dataset and tier, for what shows them."""
-    timing = f"{REPORT}/latency/{{}}.{{}}.{{}}.S1.threads{fewest_threads()}.samples.csv"
+    threads = fewest_threads()
     return {
         dataset: {
-            tier: timing.format(dataset, part["timed"], tier)
+            tier: timing_path(dataset, part["timed"], tier, "S1", threads, SAMPLES)
             for tier in artifact.tiers
             if traits(artifact.function).samples and timed_alone(dataset, tier)
         }

@@ -62,11 +62,9 @@ def statistics_of(paper):
 def clocked_files():
     """Return the raw samples of all timings with the fewest threads, by dataset, tier, scenario."""
     return {
-        (
-            dataset,
-            tier,
-            scenario,
-        ): f"{REPORT}/latency/{dataset}.{row.tests[0]}.{tier}.{scenario}.threads{fewest_threads()}.samples.csv"
+        (dataset, tier, scenario): timing_path(
+            dataset, row.tests[0], tier, scenario, fewest_threads(), SAMPLES
+        )
         for dataset, row in CONFIG.datasets.items()
         for tier in ("reference", "optimised")
         for scenario in CONFIG.run.latency.scenarios

@@ -1,7 +1,14 @@
 """Measuring: quality from translations files, speed and memory of all decoders side by side."""
 
 from fastdecode.config.papers import trained
-from fastdecode.config.timed import fewest, timed as timed_decoders
+from fastdecode.config.timed import (
+    SAMPLES,
+    STAGES,
+    SUMMARY,
+    fewest,
+    timed as timed_decoders,
+    timing_file,
+)
 from fastdecode.families import check_statistic, compares_with_teacher
 from fastdecode.provenance import cores
 
@@ -278,10 +285,18 @@ def test_splits():
     ]
 
 
+TIMING = "{dataset}", "{split}", "{tier}", "{scenario}", "{threads}"  # as wildcards
+
+
+def timing_path(*timing):
+    """Return the path of a file of a timing: see fastdecode.config.timed.timing_file."""
+    return f"{REPORT}/{timing_file(*timing)}"
+
+
 def latency_files():
     """Return the timings of the run: of each tier that it decodes in."""
     return [
-        f"{REPORT}/latency/{dataset}.{split}.{tier}.{scenario}.threads{threads}.json"
+        timing_path(dataset, split, tier, scenario, threads, SUMMARY)
         for dataset, split in test_splits()
         for tier in ("reference", "optimised")
         if timed(dataset, tier)
@@ -337,9 +352,9 @@ rule measure_latency:
         references=reference_files,
         machine=f"{REPORT}/machine.json",
     output:
-        summary=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.json",
-        samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.samples.csv",
-        stages=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.{{scenario}}.threads{{threads}}.stages.csv",
+        summary=timing_path(*TIMING, SUMMARY),
+        samples=timing_path(*TIMING, SAMPLES),
+        stages=timing_path(*TIMING, STAGES),
     threads: workflow.cores
     resources:
         mem_mb=growing(8000, 10),

@@ -247,7 +247,9 @@ rule draw_pareto:
 rule draw_latency:
     input:
         tidy=f"{REPORT}/measurements.csv",
-        samples=f"{REPORT}/latency/{{dataset}}.{{split}}.{{tier}}.S1.threads{{threads}}.samples.csv",
+        samples=timing_path(
+            "{dataset}", "{split}", "{tier}", "S1", "{threads}", SAMPLES
+        ),
     output:
         csv=f"{REPORT}/{{figure}}.{{dataset}}.{{split}}.{{tier}}.threads{{threads}}.csv",
         svg=report(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from fastdecode.config.timed import stages_of
 from fastdecode.measure.resampling import (
     Numbers,
     resampled_rate,
@@ -31,7 +32,7 @@ class Clocked:
         self, where: tuple[str, str, str], entry: str, tidy: str, batch: str
     ) -> Numbers | None:
         """Return an entry's time or rate, (R,), in Smax of batches of so many sentences."""
-        samples = self._samples(where, entry, "samples")
+        samples = self._samples(where, entry)
         if samples is None or tidy not in {"latency_median", *UNITS}:
             return None
         if batch and where[-1] == "Smax":
@@ -53,7 +54,7 @@ class Clocked:
         is NaN where no line of these lengths is drawn, and for few repeats: they do not tell of
         others. None is known of a GPU, where stages were timed in a repeat of their own.
         """
-        staged, whole = (self._samples(where, entry, kind) for kind in ("stages", "samples"))
+        whole, staged = (self._samples(where, entry, staged) for staged in (False, True))
         if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
             return None
         sample = ["line", "repeat"]
@@ -69,12 +70,13 @@ class Clocked:
         time: Numbers = drawn[:, chosen].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time
 
-    def _samples(self, where: tuple[str, str, str], entry: str, kind: str) -> pd.DataFrame | None:
-        """Return the samples of one decoder, None where there are none."""
+    def _samples(
+        self, where: tuple[str, str, str], entry: str, staged: bool = False
+    ) -> pd.DataFrame | None:
+        """Return the samples of one decoder, or those of its stages; None where there are none."""
         if where not in self.paths:
             return None
-        path = self.paths[where]
-        path = path.with_name(path.name.replace(".samples.", f".{kind}."))
+        path = stages_of(self.paths[where]) if staged else self.paths[where]
         if path not in self._read:
             self._read[path] = read_csv(path, dtype={"decoder": str})
         samples = self._read[path]
