@@ -34,10 +34,10 @@ rule train_system:
         system=any_of(CONFIG.recipes),
     threads: training_threads
     resources:
+        # of every process
         mem_mb=lambda w, attempt: (
             attempt * 8000 * CONFIG.training(w.dataset, w.system).gpus
         ),
-        # of every process
         runtime=training_minutes,
         gpu=lambda w: (
             CONFIG.training(w.dataset, w.system).gpus
