@@ -3,7 +3,7 @@ from collections import Counter
 import torch
 
 from fastdecode.train import draws
-from fastdecode.train.draws import keyed_integers, keyed_seed, keyed_uniforms
+from fastdecode.train.draws import keyed_integers, keyed_seed, keyed_uniforms, source_ids
 
 
 def test_a_draw_depends_on_seed_update_and_example_alone() -> None:
@@ -55,3 +55,9 @@ def test_a_tensor_is_scattered_as_its_numbers() -> None:
     numbers = [0, 1, 2**63 - 1, -1, -(2**63), 123456789012345]
     mixed = draws._mix_all(torch.tensor(numbers)).tolist()
     assert [number % 2**64 for number in mixed] == [draws._mix(n % 2**64) for n in numbers]
+
+
+def test_sources_without_ids_have_those_of_their_words() -> None:
+    ids = source_ids([["a", "b"], ["c"], ["a", "b"], ["a b"]])
+    assert ids[0] == ids[2] == ids[3] != ids[1]
+    assert torch.equal(source_ids([["c"]]), ids[1:2])
