@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol
 
+from fairseq.models.transformer import TransformerModel
 from torch import Tensor
 
 from fastdecode.drafting import Batch, Prefixes
@@ -76,8 +77,6 @@ def blockwise_model(system: System) -> Any:
 
 def verifier_model(system: System) -> Any:
     """Return the model of a verifier. Raises UserError on an ensemble or another kind of model."""
-    from fairseq.models.transformer import TransformerModel
-
     model = system.single(ONE_EACH, TransformerModel, CANNOT_VERIFY)
     if type(model) is not TransformerModel:  # pairs, lattices, graphs and others are made of one
         raise UserError(f"{type(model).__name__} {CANNOT_VERIFY}")
