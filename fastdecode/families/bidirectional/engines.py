@@ -63,4 +63,4 @@ def fast(system: System) -> Begin:
     Raises UserError if the model has parts that are not built here.
     """
     begin = beginning(system)
-    return lambda *batch: FastSteps(*begin(*batch))
+    return lambda sources, mask, rows, slots: FastSteps(*begin(sources, mask, rows, slots))
