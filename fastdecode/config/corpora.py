@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_va
 from fastdecode.config.base import Row
 from fastdecode.errors import UserError
 
+DOWNLOADS = "results/downloads"  # no parameter of a rule: it decides nothing of what is extracted
 GENERATED_SPLITS = ("train", "valid", "test")
 
 

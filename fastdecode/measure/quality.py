@@ -5,13 +5,17 @@ Papers differ in which BLEU they report, so every variant is computed from the s
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from sacrebleu.metrics.chrf import CHRF
 
 from fastdecode.corpus.bpe import join
+from fastdecode.corpus.toy import read_references, share_right
 from fastdecode.errors import UserError
+from fastdecode.files import read_lines
 from fastdecode.measure.ends import end_precisions
 from fastdecode.measure.lengths import bleu_by_length
 from fastdecode.measure.metrics import Metrics, metric, text_bleu, word_bleu
@@ -19,6 +23,46 @@ from fastdecode.measure.repetition import repetition_rate
 from fastdecode.translation import Translation
 
 COMPOUND = re.compile(r"(\S)-(\S)", re.ASCII)  # ASCII: a no-break space is not a space here
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A split of a corpus that the project writes itself, and so knows all right translations."""
+
+    listed: Path
+    """The file that lists right translations, of a line that has many some of them."""
+    seed: int
+    """Of the corpus."""
+    split: str
+
+
+def split_quality(
+    translations: Sequence[Translation],
+    raw: Path,
+    tokenised: Path,
+    generated: Generated | None,
+    language: str,
+    lowercase: bool,
+) -> Metrics:
+    """Return every metric of the translations of a split, whose target side two files hold.
+
+    Where it is `generated`, `right` is the share of translations that are right, listed or not.
+
+    Raises UserError as `quality` does, which says what the files are, and if one cannot be read.
+    """
+    references = generated and [line.references for line in read_references(generated.listed)]
+    metrics = quality(
+        translations,
+        list(read_lines(raw)),
+        list(read_lines(tokenised)),
+        references,
+        language,
+        lowercase,
+    )
+    if generated:
+        texts = [translation.text for translation in translations]
+        metrics["right"] = metric(share_right(generated.seed, generated.split, texts), "share")
+    return metrics
 
 
 def quality(

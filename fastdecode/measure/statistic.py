@@ -19,6 +19,7 @@ from fastdecode.corpus.references import several_references
 from fastdecode.corpus.toy import read_references
 from fastdecode.errors import UserError
 from fastdecode.files import read_pairs
+from fastdecode.text import Text
 from fastdecode.translation import Finish, read_translations
 
 if TYPE_CHECKING:
@@ -134,6 +135,17 @@ def right_translations(generated: Path | None, more: Sequence[Path]) -> Lines | 
     if generated:
         return [line.references for line in read_references(generated)]
     return several_references(*more) if more else None
+
+
+def readable_text(right: Lines | None, text: Mapping[str, Any], codes: Path) -> Readable | None:
+    """Return how people read a split with these right translations; None where none are known.
+
+    `text` and `codes` are what fastdecode.text.Text takes.
+    """
+    if not right:
+        return None
+    finish = Text(**text, codes=codes).target_text
+    return Readable(right, finish, language=text["target"], lowercase=text["lowercase"])
 
 
 def read_split(

@@ -1,3 +1,4 @@
+import json
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
-from fastdecode.measure.quality import quality, split_compounds
+from fastdecode.measure.quality import Generated, quality, split_compounds, split_quality
 from fastdecode.translation import Translation
 
 REFERENCE = [
@@ -215,6 +216,23 @@ def test_any_of_the_right_translations_will_do() -> None:
     metrics = score(texts, TOKENS)
     assert metrics["multi_reference_bleu"]["value"] == pytest.approx(100)
     assert metrics["among_references"]["value"] == 1
+
+
+def test_what_of_a_generated_split_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw, tokenised, listed = (tmp_path / name for name in ("raw", "tokenised", "listed"))
+    write_lines(raw, REFERENCE)
+    write_lines(tokenised, TOKENISED)
+    write_lines(listed, (json.dumps({"references": right, "count": 9}) for right in RIGHT))
+    translations = translate(TEXTS, TOKENS)
+    plain = split_quality(translations, raw, tokenised, None, "de", False)
+    assert plain == score(references=None)
+    asked: list[Any] = []
+    monkeypatch.setattr("fastdecode.measure.quality.share_right", lambda *of: asked.append(of) or 1)
+    known = split_quality(translations, raw, tokenised, Generated(listed, 7, "test"), "de", False)
+    assert known.pop("right") == {"value": 1, "unit": "share", "signature": None}
+    assert (known, asked) == (score(), [(7, "test", TEXTS)])
 
 
 def test_one_reference_is_all_that_is_needed() -> None:

@@ -11,6 +11,7 @@ from fastdecode.measure.statistic import (
     Readable,
     Split,
     read_split,
+    readable_text,
     right_translations,
     share,
 )
@@ -108,6 +109,14 @@ def test_right_translations_that_are_known(tmp_path: Path) -> None:
     assert right_translations(generated, []) == [["ja", "doch"]]
     assert right_translations(None, [extra, source, target]) == [["jawohl"], []]
     assert right_translations(None, []) is None
+
+
+def test_a_split_is_read_as_its_corpus_is_written(files: tuple[Path, Path, list[Path]]) -> None:
+    conventions = {"source": "en", "target": "de", "lowercase": True, "pretokenised": False}
+    text = readable_text([["ba"]], conventions, files[2][0].parent)
+    assert text is not None and (text.language, text.lowercase) == ("de", True)
+    assert (text.right, text.finish(["b@@", "a", "."])) == ([["ba"]], "ba.")
+    assert readable_text(None, conventions, files[2][0].parent) is None
 
 
 def test_shares_are_of_all_tokens_whatever_lines_are_left_out() -> None:

@@ -1,6 +1,6 @@
 """From downloads to binarised data: fetch, extract, tokenise and clean, BPE, binarise."""
 
-DOWNLOADS = f"{RESULTS}/downloads"
+from fastdecode.config.corpora import DOWNLOADS
 
 
 rule fetch_download:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fastdecode.config.corpora import Corpus
+from fastdecode.config.corpora import DOWNLOADS, Corpus
 from fastdecode.corpus.extract import extract_split
 from fastdecode.errors import clear_errors
 
@@ -10,7 +10,7 @@ with clear_errors():
     extract_split(
         Corpus.model_validate(snakemake.params.corpus),
         snakemake.wildcards.split,
-        Path("results/downloads"),
+        Path(DOWNLOADS),
         Path(snakemake.output.source),
         Path(snakemake.output.target),
     )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fastdecode.config.corpora import Download
+from fastdecode.config.corpora import DOWNLOADS, Download
 from fastdecode.corpus.download import fetch
 from fastdecode.errors import clear_errors
 
@@ -14,5 +14,5 @@ with clear_errors():
         Download.model_validate(snakemake.params.row),
         out,
         Path(mirror) if mirror else None,
-        Path("results/downloads/checksums.lock"),
+        Path(DOWNLOADS, "checksums.lock"),
     )

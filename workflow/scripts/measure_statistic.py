@@ -11,12 +11,11 @@ from fastdecode.families import statistic
 from fastdecode.files import write_json
 from fastdecode.measure.statistic import (
     MOST_TRAINING_LINES,
-    Readable,
     read_split,
+    readable_text,
     right_translations,
 )
 from fastdecode.provenance import provenance
-from fastdecode.text import Text
 
 files, names, params = snakemake.input, snakemake.wildcards, snakemake.params
 with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
@@ -31,18 +30,11 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     )
     teacher = Path(files.teacher) if files.get("teacher") else None
     generated = Path(files.references) if files.get("references") else None
-    right, readable = right_translations(generated, list(map(Path, files.more))), None
-    if right:
-        text = Text(**params.text, codes=Path(files.codes[0]).parent)
-        readable = Readable(
-            right=right,
-            finish=text.target_text,
-            language=params.text["target"],
-            lowercase=params.text["lowercase"],
-        )
-    most = MOST_TRAINING_LINES if names.split == "train" else None
+    right = right_translations(generated, list(map(Path, files.more)))
     codes = [Path(path) for path in files.codes]
-    split = read_split(Path(files.source), Path(files.target), codes, teacher, readable, most)
+    text = readable_text(right, params.text, codes[0].parent)
+    most = MOST_TRAINING_LINES if names.split == "train" else None
+    split = read_split(Path(files.source), Path(files.target), codes, teacher, text, most)
     origin = provenance(split=names.split, statistic=names.statistic, **params.provenance)
     measured = statistic(params.family, names.statistic)(system, split)
     write_json(Path(snakemake.output[0]), {"provenance": origin, **measured})
