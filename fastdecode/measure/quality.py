@@ -50,7 +50,8 @@ def split_quality(
 
     Raises UserError as `quality` does, which says what the files are, and if one cannot be read.
     """
-    references = generated and [line.references for line in read_references(generated.listed)]
+    listed = read_references(generated.listed) if generated else ()
+    references = [line.references for line in listed] or None
     metrics = quality(
         translations,
         list(read_lines(raw)),
