@@ -21,6 +21,18 @@ def training_threads(wildcards):
     return settings.threads * settings.gpus
 
 
+# Of fastdecode.train.job.Job, whether or not it is trained.
+MODEL_PARAMS = {
+    "source": lambda w: corpus_of(w).source,
+    "target": lambda w: corpus_of(w).target,
+    "joint": lambda w: CONFIG.datasets[w.dataset].bpe.joint,
+    "family": lambda w: CONFIG.family_of[w.system],
+    "architecture": lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
+    "options": lambda w: CONFIG.systems[w.system].options(),
+    "training": lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
+}
+
+
 rule train_system:
     input:
         data=f"{RESULTS}/{{dataset}}/{{target}}/bin",
@@ -45,15 +57,9 @@ rule train_system:
             else 0
         ),
     params:
-        source=lambda w: corpus_of(w).source,
-        target=lambda w: corpus_of(w).target,
-        joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
-        family=lambda w: CONFIG.family_of[w.system],
-        architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
-        options=lambda w: CONFIG.systems[w.system].options(),
+        **MODEL_PARAMS,
         assets=lambda w: assets_of(model_of(w)),
         companions=lambda w: companions_of(model_of(w)),
-        training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
         device=CONFIG.run.device,
         provenance=lambda w: provenance_of(w),
     message:
@@ -72,13 +78,7 @@ rule build_untrained:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        source=lambda w: corpus_of(w).source,
-        target=lambda w: corpus_of(w).target,
-        joint=lambda w: CONFIG.datasets[w.dataset].bpe.joint,
-        family=lambda w: CONFIG.family_of[w.system],
-        architecture=lambda w: asdict(CONFIG.architecture(w.dataset, w.system)),
-        options=lambda w: CONFIG.systems[w.system].options(),
-        training=lambda w: CONFIG.training(w.dataset, w.system).model_dump(),
+        **MODEL_PARAMS,
         provenance=lambda w: {
             "dataset": w.dataset,
             "target": UNTRAINED,
