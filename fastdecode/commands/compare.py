@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="raw target lines, or .gz, such as a run's corpora/CORPUS/SPLIT.raw.LANGUAGE.gz",
+        help="raw target lines, plain or .gz, such as a run's corpora/CORPUS/SPLIT.raw.LANGUAGE.gz",
     )
     parser.add_argument(
         "--language", default="en", help="target language, for sacreBLEU's tokeniser (default: en)"

@@ -27,8 +27,8 @@ from fastdecode.files import write_aside
 from fastdecode.progress import say
 
 # Line, marker and colour change together, so that curves can be told apart in black and white;
-# the colours (Okabe and Ito) also by readers who do not see all of them. A cycle of four beside two
-# of seven: it takes 28 curves until two look the same.
+# the colours (Okabe and Ito) also by readers who do not see all of them. Without colours it takes
+# 52 curves, four lines by thirteen markers, until two look the same.
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", ">", "h", "d")
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -45,12 +45,12 @@ def _points(artifact: Artifact, rows: list[dict[str, Any]], ours: pd.DataFrame) 
 
     there: Counter[tuple[str | float, ...]] = Counter()
     for (*_, series), panel in ours.groupby(["dataset", "panel", "series"], sort=False):
-        points = panel.assign(series=_bare(str(series), artifact), point=panel["label"])
+        points = panel.assign(series=_without_tier(str(series), artifact), point=panel["label"])
         there |= Counter(map(place, points.to_dict("records")))
     return (there & Counter(map(place, rows))).total()
 
 
-def _bare(series: str, artifact: Artifact) -> str:
+def _without_tier(series: str, artifact: Artifact) -> str:
     """Return a series without the tier that its name ends with where there are several."""
     for tier in artifact.tiers:
         series = series.removesuffix(f" ({tier})")

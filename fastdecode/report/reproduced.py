@@ -149,8 +149,10 @@ def _sure(paper: Paper, lines: pd.DataFrame) -> bool:
     claim = paper.claims[lines["claim"].iloc[0]]
     # what is to be equal has no interval: it is so with every resample, or not
     equal = (lines["above"] == 0) & (lines["below"] == 0)
-    bare = lines[lines["finding"].isin([HOLDS, FAILS]) & lines["low"].isna() & ~equal]
-    names = [part.rpartition(" ")[0] for cells in bare["cells"] for part in cells.split("; ")]
+    without_interval = lines[lines["finding"].isin([HOLDS, FAILS]) & lines["low"].isna() & ~equal]
+    names = [
+        part.rpartition(" ")[0] for cells in without_interval["cells"] for part in cells.split("; ")
+    ]
     metrics = {
         _measured(paper.artifacts[artifact], name) for artifact in claim.artifacts for name in names
     }

@@ -27,12 +27,12 @@ CELLS = Sheet(
 
 
 def commits_of(texts: Iterable[str]) -> str:
-    """Return every commit once of a number that is made of several, each of one commit or more."""
+    """Return all different commits, in order; a text may name several."""
     return " ".join(dict.fromkeys(commit for text in texts for commit in text.split()))
 
 
 def devices_of(texts: Iterable[str]) -> str:
-    """Return every device once of a number that is made of several, each of one device or more."""
+    """Return all different devices, in order; a text may name several."""
     return " and ".join(dict.fromkeys(one for text in texts for one in text.split(" and ") if one))
 
 

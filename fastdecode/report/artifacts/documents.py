@@ -21,7 +21,7 @@ def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document
 
 
 def of_seeds(origins: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the columns that say where a number is from which several seeds of a system make.
+    """Return the columns that say where a mean over seeds of a system is from.
 
     `origins` are the provenances of their statistics; every device and every commit stands once.
     """

@@ -193,14 +193,14 @@ class Estimate:
     drawn: Numbers | None = field(default=None, repr=False)
     cells: tuple[Cell, ...] = ()
     missing: tuple[str, ...] = ()
-    bare: bool = False  # a number is in it that others would move, and no resamples of it are known
+    no_interval: bool = False  # others would move a number in it, of which no resamples are known
 
 
 def estimate(cell: Cell, resamples: Resamples) -> Estimate:
     """Return the number of a cell."""
     drawn = resamples.of(cell)
     random = cell.metric is not None and cell.metric.random
-    return Estimate(cell.value, drawn, (cell,), bare=random and drawn is None)
+    return Estimate(cell.value, drawn, (cell,), no_interval=random and drawn is None)
 
 
 def between(points: Sequence[tuple[Estimate, Estimate]], x: float) -> Estimate:
@@ -218,7 +218,7 @@ def between(points: Sequence[tuple[Estimate, Estimate]], x: float) -> Estimate:
         _on_lines([part.value for part in parts], x),
         drawn,
         cells=tuple(cell for _, y in points for cell in y.cells),
-        bare=any(part.bare for part in parts),
+        no_interval=any(part.no_interval for part in parts),
     )
 
 
@@ -239,7 +239,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 def combine(operation: str, parts: list[Estimate]) -> Estimate:
     """Return the sum, the mean, the difference or the ratio of numbers."""
     missing = tuple(name for part in parts for name in part.missing)
-    bare = any(part.bare for part in parts)
+    no_interval = any(part.no_interval for part in parts)
     cells = tuple(cell for part in parts for cell in part.cells)
     if missing:
         return Estimate(float("nan"), cells=cells, missing=missing)
@@ -248,7 +248,9 @@ def combine(operation: str, parts: list[Estimate]) -> Estimate:
     if any(part.drawn is not None for part in parts):
         drawn = made(*(part.value if part.drawn is None else part.drawn for part in parts))
     try:
-        return Estimate(made(*(part.value for part in parts)), drawn, cells, bare=bare)
+        return Estimate(
+            made(*(part.value for part in parts)), drawn, cells, no_interval=no_interval
+        )
     except ZeroDivisionError:
         named = ", ".join(cell.name for cell in cells)
         raise UserError(f"a claim divides by zero: {operation} of {named}") from None

@@ -78,7 +78,7 @@ def _judge(
 ) -> list[Judgement]:
     if claim.unchecked:
         return [Judgement(name, "", "", UNKNOWN, why=claim.unchecked)]
-    wanted = {_bare(cell, claim) for check in claim.check for cell in check.cells()}
+    wanted = {_without_artifact(cell, claim) for check in claim.check for cell in check.cells()}
     named = [
         cell
         for artifact in claim.artifacts
@@ -194,7 +194,7 @@ class _Case:
         return look
 
 
-def _bare(cell: str, claim: Claim) -> str:
+def _without_artifact(cell: str, claim: Claim) -> str:
     """Return the name of a cell without that of an artifact."""
     first, _, rest = cell.partition(".")
     return rest if first in claim.artifacts else cell
@@ -275,13 +275,13 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
         why = TOO_FEW
-    if made.bare:
+    if made.no_interval:
         why = NO_INTERVAL
     elif bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:
         verdict, why = FAILS, ""
-    known = made.drawn is not None and not made.bare
+    known = made.drawn is not None and not made.no_interval
     nothing = float("nan")
     return Finding(
         text,
@@ -303,7 +303,7 @@ def _same(text: str, made: Estimate) -> Finding:
     verdict, why = HOLDS, ""
     if made.value != 0:
         verdict = FAILS
-    elif made.bare:
+    elif made.no_interval:
         verdict, why = UNKNOWN, NO_INTERVAL
     elif made.drawn is not None and np.isnan(made.drawn).any():
         verdict, why = UNKNOWN, TOO_FEW

@@ -120,6 +120,6 @@ def test_cells_of_artifacts_have_the_intervals_of_their_statistics(
     (found,) = [one for one in read_cells(row, tmp_path / "x.csv") if one.name == cell]
     made = estimate(found, Resamples(scores=statistic_scores([measured])))
     scale = found.value / 0.5
-    assert not made.bare and made.drawn is not None
+    assert not made.no_interval and made.drawn is not None
     assert sorted(set(made.drawn / scale)) == pytest.approx([0.25, 0.5, 0.75])
-    assert estimate(found, Resamples()).bare  # of before lines were counted: cannot be told
+    assert estimate(found, Resamples()).no_interval  # of before lines were counted: cannot be told
