@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
@@ -58,53 +59,63 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             here = points[points["dataset"] == dataset]
             of = dict(list(here.groupby("series")))
             size, shown = int(of[SIZE]["x"].iloc[0]), of.get(SHOWN, here.iloc[:0])
-            for row, seen in ((0, set()), (2, set(shown["x"]))):
-                blank = [vertex for vertex in range(1, size + 1) if vertex not in seen]
-                above.plot(
-                    blank,
-                    [row] * len(blank),
-                    "s",
-                    markersize=4,
-                    markeredgecolor="0.5",
-                    markerfacecolor="white",
-                )
-            tokens = [*zip(of[ASSIGNED]["x"], of[ASSIGNED]["label"], strict=True)]
-            for row, (vertex, token) in [(1, one) for one in tokens] + [
-                (2, one) for one in zip(shown["x"], shown["label"], strict=True)
-            ]:
-                above.text(
-                    vertex,
-                    row,
-                    token,
-                    rotation=90,
-                    ha="center",
-                    va="center",
-                    size=7.5,
-                    bbox={"boxstyle": "round,pad=0.15", "facecolor": COLOURS[4 + row // 2]}
-                    | {"edgecolor": "none", "alpha": 0.45},
-                )
-            above.set(xlim=(0, size + 1), ylim=(2.6, -0.4), xticks=[])
-            above.set_yticks(list(ROWS), list(ROWS.values()))
-            above.tick_params(left=False)
-            above.spines[["top", "right", "bottom", "left"]].set_visible(False)
+            _draw_passes(above, size, of[ASSIGNED], shown)
             pair, what = (of[PAIR][key].iloc[0] for key in ("label", "what"))
             above.set_title(f"{dataset}, {what}: {pair}", fontsize="small")
-            for (series, label), shift, colour, hatch in zip(
-                BARS.items(), (-0.2, 0.2), ("0.6", COLOURS[2]), HATCHES, strict=False
-            ):
-                below.bar(
-                    of[series]["x"] + shift,
-                    of[series]["y"],
-                    width=0.4,
-                    color=colour,
-                    hatch=hatch,
-                    edgecolor="white",
-                    linewidth=0,
-                    label=label,
-                )
-            below.set(xlim=(0, size + 1), ylim=(0, 1.02), xlabel=artifact.axes["x"])
-            below.set_ylabel(artifact.axes["y"])
-            below.grid(axis="y", **GRID)
-            below.set_axisbelow(True)
+            _draw_chances(below, size, of)
+            below.set(xlabel=artifact.axes["x"], ylabel=artifact.axes["y"])
         figure.suptitle(head_of(name, artifact, points), fontsize="medium")
         legend_below(figure, *panels[-1].get_legend_handles_labels())
+
+
+def _draw_passes(panel: Axes, size: int, assigned: pd.DataFrame, shown: pd.DataFrame) -> None:
+    """Draw what each pass sees of `size` vertices, and between them the tokens of the best path."""
+    for row, seen in ((0, set()), (2, set(shown["x"]))):
+        blank = [vertex for vertex in range(1, size + 1) if vertex not in seen]
+        panel.plot(
+            blank,
+            [row] * len(blank),
+            "s",
+            markersize=4,
+            markeredgecolor="0.5",
+            markerfacecolor="white",
+        )
+    tokens = [*zip(assigned["x"], assigned["label"], strict=True)]
+    for row, (vertex, token) in [(1, one) for one in tokens] + [
+        (2, one) for one in zip(shown["x"], shown["label"], strict=True)
+    ]:
+        panel.text(
+            vertex,
+            row,
+            token,
+            rotation=90,
+            ha="center",
+            va="center",
+            size=7.5,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": COLOURS[4 + row // 2]}
+            | {"edgecolor": "none", "alpha": 0.45},
+        )
+    panel.set(xlim=(0, size + 1), ylim=(2.6, -0.4), xticks=[])
+    panel.set_yticks(list(ROWS), list(ROWS.values()))
+    panel.tick_params(left=False)
+    panel.spines[["top", "right", "bottom", "left"]].set_visible(False)
+
+
+def _draw_chances(panel: Axes, size: int, of: dict[str, pd.DataFrame]) -> None:
+    """Draw how likely the tokens are after each pass, at `size` vertices."""
+    for (series, label), shift, colour, hatch in zip(
+        BARS.items(), (-0.2, 0.2), ("0.6", COLOURS[2]), HATCHES, strict=False
+    ):
+        panel.bar(
+            of[series]["x"] + shift,
+            of[series]["y"],
+            width=0.4,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0,
+            label=label,
+        )
+    panel.set(xlim=(0, size + 1), ylim=(0, 1.02))
+    panel.grid(axis="y", **GRID)
+    panel.set_axisbelow(True)
