@@ -116,5 +116,5 @@ def _split(sources: list[list[str]], drawn: int | None) -> Split:
 def test_a_trace_needs_lines_and_a_verifier(pair: System) -> None:
     with pytest.raises(UserError, match="no line of the split has words"):
         traces(pair, Split([[]], {"real": [[]]}))
-    with pytest.raises(UserError, match="a trace is of a drafter with its verifier"):
+    with pytest.raises(UserError, match="drafts need a verifier"):
         traces(replace(pair, companions={}), Split([["w1"]], {"real": [["w1"]]}))
