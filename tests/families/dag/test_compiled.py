@@ -64,7 +64,7 @@ def test_of_equally_good_ones_both_keep_the_first(limits: BeamSettings) -> None:
 def test_many_prefixes_outgrow_the_first_table() -> None:
     graph, _ = random_graph(3, [40], words=12, count=5)
     limits = BeamSettings(beams=400, per_length=400, expansions=5)
-    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, settings)[0][0]
+    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, limits)[0][0]
 
 
 def test_an_error_of_the_language_model_is_raised() -> None:
