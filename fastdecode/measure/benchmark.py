@@ -146,8 +146,14 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     torch.set_num_threads(plan.threads)
     timings = time_untrained(plan, entries)
     origin |= {"machine": machine, "after": circumstances()}
-    names = ("benchmark.json", "benchmark.samples.csv", "benchmark.stages.csv")
-    document = write_latency(*(out / name for name in names), origin, timings, bandwidth)
+    document = write_latency(
+        out / "benchmark.json",
+        out / "benchmark.samples.csv",
+        out / "benchmark.stages.csv",
+        origin,
+        timings,
+        bandwidth,
+    )
     notes = [
         room.NOTE
         for family in dict.fromkeys(entry.family for entry in entries)
