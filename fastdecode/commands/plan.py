@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises UserError if the configuration is wrong or there is no such device.
     """
-    from fastdecode.config.artifacts import bare
+    from fastdecode.config.artifacts import without_ours
     from fastdecode.config.read import Configuration
     from fastdecode.plan.costs import Costs
     from fastdecode.plan.estimate import estimate, printed
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
     costs = Costs(config, sizes, machine)
     found = {job: costs.of(job) for job in jobs}
     print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
-    if names := bare(config):
+    if names := without_ours(config):
         print(f"\nnothing of this run goes into {', '.join(names)}: published numbers alone")
 
 

@@ -43,7 +43,7 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     return found
 
 
-def bare(config: Configuration) -> list[str]:
+def without_ours(config: Configuration) -> list[str]:
     """Return <paper>.<artifact> of those that nothing of the run goes into."""
     return [
         f"{key}.{name}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.artifacts import bare
+from fastdecode.config.artifacts import without_ours
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.read import Configuration
 from fastdecode.config.resampled import claims_of, resampled
@@ -42,7 +42,7 @@ def read(path: Path) -> Configuration:
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
 def test_what_a_configuration_asks_for_has_data(path: Path) -> None:
-    assert set(bare(read(path))) == BARE.get(path.stem, set())
+    assert set(without_ours(read(path))) == BARE.get(path.stem, set())
 
 
 def test_every_artifact_has_data_in_some_configuration() -> None:
@@ -61,7 +61,7 @@ def test_an_artifact_without_data_is_found() -> None:
     values = merge(read_yaml(CONFIG / "config.yaml"), {"papers": ["aggressive"]})
     values["systems"] = ["raw/transformer", "transformer-big/transformer"]
     values["decoders"] = ["beam5"]
-    missing = set(bare(Configuration(values, CONFIG)))
+    missing = set(without_ours(Configuration(values, CONFIG)))
     assert {"aggressive.table11", "aggressive.table7"} <= missing
     assert "aggressive.table1" not in missing  # its verifier is in the run
 
