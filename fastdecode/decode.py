@@ -1,14 +1,10 @@
 """Load trained systems and translate with them: a test split, a shard of training text, lines."""
 
 import logging
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-if "fairseq" not in sys.modules:  # it says on import what else could be installed
-    logging.getLogger("fairseq").setLevel(logging.WARNING)
 
 import torch
 from fairseq import checkpoint_utils

@@ -3,10 +3,12 @@
 Its tasks for speech and its criteria for classification are imported with everything else, and
 they import metrics that no translation needs; every job is a process that would pay for them. While
 fairseq is imported they are empty modules, which are taken away again, so that whoever needs the
-real ones afterwards gets them.
+real ones afterwards gets them. What one of those tasks says of a package that nobody here needs is
+not said.
 """
 
 import importlib.util
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
 
 UNUSED = ("sklearn", "sklearn.metrics", "scipy", "scipy.stats")
+ADVISES = "fairseq.tasks.text_to_speech"  # to install tensorboardX
 
 
 class Empty(ModuleType):
@@ -43,6 +46,7 @@ class LeanLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Import fairseq, which imports all of its tasks."""
+        logging.getLogger(ADVISES).setLevel(logging.WARNING)
         with emptied(UNUSED):
             super().exec_module(module)
 

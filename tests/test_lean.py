@@ -9,9 +9,9 @@ from fastdecode.lean import emptied
 
 
 def run(*words: str) -> str:
-    """What a fresh process prints."""
+    """What a fresh process prints; on stderr it says nothing."""
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
 
 
