@@ -244,12 +244,12 @@ class DecoderRow(Row):
         """
         return True
 
-    def passes(self, tokens: float) -> tuple[float, float]:
+    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
         """Return (decoder passes, rows of tokens in each) of `tokens`, for the plan of a run.
 
-        By default all are written at once.
+        `slots` are those of the system for a token. By default all are filled at once.
         """
-        return 1.0, tokens
+        return 1.0, tokens * slots
 
     @property
     def decodes_ensembles(self) -> bool:

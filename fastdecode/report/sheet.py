@@ -1,7 +1,9 @@
 """CSV files that are read again: those with fixed columns, and those that need some at least."""
 
+import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 
 AGAIN = "delete it and run the workflow again"
+BROKEN = (pd.errors.ParserError, UnicodeDecodeError, EOFError, BadGzipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,6 @@ def read_csv(path: Path, again: str = AGAIN, **options: Any) -> pd.DataFrame:
         frame: pd.DataFrame = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: it is empty: {again}") from None
-    except (pd.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
+    except BROKEN as error:
         raise UserError(f"{path}: it is no CSV ({error}): {again}") from None
     return frame

@@ -31,9 +31,8 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     `checkpoint.pt` (as fairseq loads it), `curve.csv` (one row a validation) and `train.json`.
     The work folder `out/work-<hash of the settings>` holds what a resumed run needs; when all is
     written, the averaged checkpoint, the log and small records are left of it. A different setting
-    starts in a folder of its own. `provenance` is
-    recorded if anything is trained: what a finished training is put together from again, by other
-    code or elsewhere, keeps that of its training.
+    starts in a folder of its own. `provenance` is recorded if anything is trained: what a finished
+    training is put together from again, by other code or elsewhere, keeps that of its training.
 
     Raises UserError if fairseq-train fails, with its last lines.
     """

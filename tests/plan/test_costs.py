@@ -145,6 +145,8 @@ def test_slots_and_candidates_are_computed_too(tmp_path: Path) -> None:
     graphs = ("dag-lambda2", "dag-lambda4", "dag", "dag-lambda16")
     found = [seconds(name, "dag-lookahead") for name in graphs]
     assert found[3] - found[2] == pytest.approx(8 / 2 * (found[1] - found[0]))
+    drafted = toy._config.decoders["gad-strict"]  # whoever drafts, the verifier takes most
+    assert drafted.passes(9, 4) == drafted.passes(9)
     assert seconds("cmlm", "mask-predict-10-3-lengths") < seconds("cmlm", "mask-predict-10")
     decoders = costs("toy-lattice", tmp_path)._config.decoders
     assert decoders["lattice-k64"].passes(9)[1] == 2 * decoders["lattice-k32"].passes(9)[1] > 9

@@ -111,9 +111,17 @@ def test_what_is_no_csv(tmp_path: Path, read: Callable[[Path], pd.DataFrame], te
         read(path)
 
 
-def test_a_packed_file_that_was_cut_off(tmp_path: Path) -> None:
+PACKED = gzip.compress(b"name,value\n" + b"x,1\n" * 99)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [PACKED[:-9], b"name,value\nx,1\n", PACKED[:12] + b"\xff" * 9 + PACKED[21:]],
+    ids=["cut off", "not packed", "damaged"],
+)
+def test_a_packed_file_that_is_broken(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "measurements.csv.gz"
-    path.write_bytes(gzip.compress(b"name,value\n" + b"x,1\n" * 99)[:-9])
+    path.write_bytes(content)
     with pytest.raises(UserError, match=r"csv\.gz: it is no CSV \("):
         SHEET.read(path)
 

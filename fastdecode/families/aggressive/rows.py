@@ -133,7 +133,7 @@ class Decoder(DecoderRow):
         """All but the engine and how encoders run, which change no token."""
         return self.model_dump(exclude={"engine", "encoders"})
 
-    def passes(self, tokens: float) -> tuple[float, float]:
+    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
         """About four tokens are accepted at a time."""
         return 2 + tokens / 4, tokens / 2
 

@@ -48,7 +48,7 @@ class Decoder(DecoderRow):
     min_len: MinLength = 1
     engine: Engine = "eager"
 
-    def passes(self, tokens: float) -> tuple[float, float]:
+    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
         """A pass for every pair."""
         return tokens / 2 + 1, 2.0 * self.beam
 

@@ -44,8 +44,8 @@ class Decoder(DecoderRow):
             raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
         return self
 
-    def passes(self, tokens: float) -> tuple[float, float]:
-        """One, with a row for each candidate; of the lengths tried, the likeliest one's."""
+    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+        """One, with a row for each candidate of a token."""
         return 1.0, tokens * self.k
 
     @property
