@@ -99,9 +99,10 @@ class GraphedDecoder(Decoder):
         """Record a step; return its repetition and the tensors that it reads its input from."""
         tokens = tokens.clone()
         positions = torch.arange(length, length + tokens.shape[1], device=tokens.device)
-        places = torch.arange(window, device=tokens.device)
 
         def step() -> Tensor:
+            # A recorded tensor stays where it is; one from outside would have to be kept.
+            places = torch.arange(window, device=tokens.device)
             seen = (places <= positions[-1]).expand(len(positions), -1)
             return self.run(tokens, positions, window, seen, memory)
 

@@ -1,5 +1,6 @@
 """Recorded steps against plain ones; on a CPU what is "recorded" is simply run again."""
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,6 +60,23 @@ def test_recorded_steps_say_what_plain_ones_say(models: Any, new: int) -> None:
                 memory.keep_rows(rows)
     # Windows of 32 and 64 for the first two together, of 32 for the third, three for the last.
     assert recorder.count == 2 + 1 + 3
+
+
+def test_what_a_graph_reads_is_kept() -> None:
+    """A graph repeats reads of places in memory: whatever lies there must not be given away."""
+    read: list[weakref.ref[Tensor]] = []
+
+    def record(step: Replay) -> Replay:
+        logits, cells = step(), step.__closure__ or ()
+        read.extend(weakref.ref(x.cell_contents) for x in cells if torch.is_tensor(x.cell_contents))
+        return lambda: logits
+
+    (model,) = untrained_system(SIZE, 20).models
+    with torch.inference_mode():
+        graphed = GraphedDecoder(Decoder(model.decoder), record)
+        encoded = Encoder(model.encoder)(torch.tensor([[5, 6, EOS]]), None)
+        graphed.step(torch.tensor([[5], [6]]), graphed.begin(encoded, None, 2, 9))
+    assert read and all(tensor() is not None for tensor in read)
 
 
 def test_keys_and_values_lie_in_one_place_only(models: Any) -> None:
