@@ -35,6 +35,7 @@ LEVELS = {
     "baselines": "Multi30k, baselines",
     "copies/multi30k": "Multi30k, mixed copies",
     "multi30k-seeds": "Multi30k, two seeds",
+    "gpu": "Multi30k, on a GPU",
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
 NOTHING = "–"
