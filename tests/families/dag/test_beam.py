@@ -45,11 +45,16 @@ def bigram_score(tokens: tuple[int, ...]) -> float:
     return sum(model.score(a, b)[0] for a, b in pairwise(written))
 
 
+SEARCHES = (beam_search, compiled.beam_search)
+
+
 @settings(max_examples=15)
-@given(seed=seeds)
-def test_without_limits_it_finds_the_most_probable_translation(seed: int) -> None:
+@given(seed=seeds, search=st.sampled_from(SEARCHES))
+def test_without_limits_it_finds_the_most_probable_translation(
+    seed: int, search: Callable[..., list[Found]]
+) -> None:
     graph, scores = random_graph(seed, [5, 4, 3], words=2)
-    for b, (tokens, score) in enumerate(beam_search(graph, EVERYTHING)):
+    for b, (tokens, score) in enumerate(search(graph, EVERYTHING)):
         size = int(graph.sizes[b])
         every = translations(graph.links[b, :size, :size], scores[b, :size])
         best = max(every, key=lambda words: every[words])
@@ -58,13 +63,18 @@ def test_without_limits_it_finds_the_most_probable_translation(seed: int) -> Non
 
 
 @settings(max_examples=10)
-@given(seed=seeds, alpha=st.sampled_from([0.0, 1.0, 1.3]), gamma=st.sampled_from([0.1, 1.0]))
+@given(
+    seed=seeds,
+    alpha=st.sampled_from([0.0, 1.0, 1.3]),
+    gamma=st.sampled_from([0.1, 1.0]),
+    search=st.sampled_from(SEARCHES),
+)
 def test_length_and_language_model_rank_as_equation_11(
-    seed: int, alpha: float, gamma: float
+    seed: int, alpha: float, gamma: float, search: Callable[..., list[Found]]
 ) -> None:
     graph, scores = random_graph(seed, [5], words=2)
     limits = BeamSettings(10_000, 10_000, 10_000, alpha, gamma)
-    ((_, score),) = beam_search(graph, limits, Bigrams())
+    ((_, score),) = search(graph, limits, Bigrams())
     every = translations(graph.links[0], scores[0])
     ranks = [
         (log(mass) + gamma * bigram_score(words)) / (len(words) + 2) ** alpha
@@ -141,9 +151,6 @@ def test_hypotheses_are_the_best_of_all_translations() -> None:
         assert [exp(score) for _, score in found] == pytest.approx(
             [mass for _, mass in expected], rel=1e-4
         )
-
-
-SEARCHES = (beam_search, compiled.beam_search)
 
 
 def graph_of(links: Tensor) -> Graph:
