@@ -35,11 +35,11 @@ def make(evidence: Evidence, out: Path) -> None:
         sheet, frame = CELLS, module.cells(evidence)
     else:
         sheet, frame = POINTS, module.points(evidence)
-    _check_origin(evidence.artifact, frame)
+    check_origin(evidence.artifact, frame)
     sheet.write(out, frame)
 
 
-def _check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
+def check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
     """Raise UserError unless every number of ours says what was run, on which data, where and when.
 
     Where is a device, when a commit; what is counted in the data was run on none.

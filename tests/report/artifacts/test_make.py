@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,7 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.report.artifacts import make as made_by
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.evidence import Evidence, Part
-from fastdecode.report.artifacts.make import draw, make, tabulate
+from fastdecode.report.artifacts.make import check_origin, draw, make, tabulate
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.tidy import TIDY
 
@@ -31,7 +32,7 @@ KEPT = [
     pytest.param(path, artifact, id=str(path.relative_to(ROOT / "docs/measurements")))
     for paper in sorted((ROOT / "config/papers").glob("*.yaml"))
     for name, artifact in read_yaml(paper)["artifacts"].items()
-    for path in sorted((ROOT / "docs/measurements").glob(f"*/*/{paper.stem}.{name}.csv"))
+    for path in sorted((ROOT / "docs/measurements").rglob(f"{paper.stem}.{name}.csv"))
 ]
 
 EVERY = [
@@ -89,11 +90,12 @@ def test_tokens_of_the_data_are_of_no_system(monkeypatch: pytest.MonkeyPatch, ou
 
 
 @pytest.mark.parametrize(("path", "artifact"), KEPT)
-def test_kept_numbers_name_their_commit(path: Path, artifact: dict[str, str]) -> None:
+def test_kept_numbers_say_where_they_are_from(path: Path, artifact: dict[str, Any]) -> None:
     frame = (CELLS if artifact["kind"] == "table" else POINTS).read(path)
+    check_origin(Artifact.model_validate(artifact), frame)
     commits = frame.loc[frame["source"] == "ours", "commit"]
     if not traits(artifact["function"]).settings:
-        every = [commit for text in commits for commit in text.split() or [""]]
+        every = [commit for text in commits for commit in text.split()]
         assert [one for one in every if len(one.partition("-")[0]) != 40] == []
 
 
