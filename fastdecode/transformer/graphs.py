@@ -6,7 +6,7 @@ stay where they are, in a few sizes, and a step looks at a whole window of them 
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -30,11 +30,13 @@ def cuda_graph(step: Replay) -> Replay:
     with torch.cuda.graph(graph):
         logits = step()
 
-    def replay() -> Tensor:
-        graph.replay()
-        return logits
+        return partial(_replay, graph, logits, step)
 
-    return replay
+
+def _replay(graph: Any, logits: Tensor, step: Replay) -> Tensor:
+    """Run `graph`, which recorded `step`: kept, since the graph reads the tensors that it holds."""
+    graph.replay()
+    return logits
 
 
 @cache
@@ -101,7 +103,6 @@ class GraphedDecoder(Decoder):
         positions = torch.arange(length, length + tokens.shape[1], device=tokens.device)
 
         def step() -> Tensor:
-            # A recorded tensor stays where it is; one from outside would have to be kept.
             places = torch.arange(window, device=tokens.device)
             seen = (places <= positions[-1]).expand(len(positions), -1)
             return self.run(tokens, positions, window, seen, memory)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fastdecode.config.models import Architecture
 from fastdecode.measure.untrained import untrained_system
-from fastdecode.transformer.decoder import Decoder
+from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.graphs import BLOCK, GraphedDecoder, Replay
 from tests.gpu import needs_gpu
@@ -68,7 +68,10 @@ def test_what_a_graph_reads_is_kept() -> None:
 
     def record(step: Replay) -> Replay:
         logits, cells = step(), step.__closure__ or ()
-        read.extend(weakref.ref(x.cell_contents) for x in cells if torch.is_tensor(x.cell_contents))
+        held = [cell.cell_contents for cell in cells]
+        memories = [one for one in held if isinstance(one, Memory)]
+        held += [part for memory in memories for part in vars(memory).values()]
+        read.extend(weakref.ref(one) for one in held if torch.is_tensor(one))
         return lambda: logits
 
     (model,) = untrained_system(SIZE, 20).models
@@ -76,7 +79,7 @@ def test_what_a_graph_reads_is_kept() -> None:
         graphed = GraphedDecoder(Decoder(model.decoder), record)
         encoded = Encoder(model.encoder)(torch.tensor([[5, 6, EOS]]), None)
         graphed.step(torch.tensor([[5], [6]]), graphed.begin(encoded, None, 2, 9))
-    assert read and all(tensor() is not None for tensor in read)
+    assert len(read) == 5 and all(tensor() is not None for tensor in read)
 
 
 def test_keys_and_values_lie_in_one_place_only(models: Any) -> None:
