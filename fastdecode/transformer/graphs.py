@@ -29,8 +29,7 @@ def cuda_graph(step: Replay) -> Replay:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         logits = step()
-
-        return partial(_replay, graph, logits, step)
+    return partial(_replay, graph, logits, step)
 
 
 def _replay(graph: Any, logits: Tensor, step: Replay) -> Tensor:
