@@ -7,10 +7,10 @@ from itertools import chain, product
 
 import pytest
 
-from fastdecode.corpus.toy.clauses import AUXILIARIES, Tense
 from fastdecode.corpus.toy.draw import Draw
 from fastdecode.corpus.toy.german import HABEN, SEIN, WERDEN, GermanVerb
 from fastdecode.corpus.toy.sentences import Sentence, draw_sentence
+from fastdecode.corpus.toy.tenses import AUXILIARIES, Tense
 from fastdecode.corpus.toy.tree import Style, Then, Tree, Word, accepts, finish, nth, shows_style
 from fastdecode.corpus.toy.verbs import (
     CLAUSAL,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 
 from fastdecode.corpus.toy import german
@@ -24,63 +23,15 @@ from fastdecode.corpus.toy.phrases import (
     Relative,
     tokens,
 )
+from fastdecode.corpus.toy.tenses import AUXILIARIES, Tense
 from fastdecode.corpus.toy.tree import EMPTY, Style, Token, Tree, Word, either, then
-from fastdecode.corpus.toy.verbs import Verb, g
+from fastdecode.corpus.toy.verbs import Verb
 
 COMMA = Word(",")
 CLOSING = Word(",", closing=True)
 
 BE = Verb("be", "is", "was", "been", "being", (SEIN,), stative=True)
 BECOME = Verb("become", "becomes", "became", "become", "becoming", (WERDEN,), stative=True)
-
-
-class Tense(Enum):
-    """The tenses and modal verbs a clause can have, named by their English."""
-
-    PRESENT = "buys"
-    PROGRESSIVE = "is buying"
-    PAST = "bought"
-    PAST_PROGRESSIVE = "was buying"
-    PERFECT = "has bought"
-    PLUPERFECT = "had bought"
-    FUTURE = "will buy"
-    WANTS = "wants to buy"
-    WANTED = "wanted to buy"
-    LIKES = "would like to buy"
-    CAN = "can buy"
-    COULD = "was able to buy"
-    MUST = "must buy"
-    HAD = "had to buy"
-    SHOULD = "should buy"
-    ALLOWED = "was allowed to buy"
-    INFINITIVE = "to buy"
-    ORDER = "buy!"
-
-
-def _modal(forms: str, present: str) -> GermanVerb:
-    return g(forms, plain=True, present=present)
-
-
-_WOLLEN = _modal("wollen will wollte gewollt", "will willst will wollen wollen")
-_KÖNNEN = _modal("können kann konnte gekonnt", "kann kannst kann können können")
-_MÜSSEN = _modal("müssen muss musste gemusst", "muss musst muss müssen müssen")
-_SOLLEN = _modal("sollen soll sollte gesollt", "soll sollst soll sollen sollen")
-_DÜRFEN = _modal("dürfen darf durfte gedurft", "darf darfst darf dürfen dürfen")
-_MÖCHTEN = _modal("mögen möchte mochte gemocht", "möchte möchtest möchte möchten möchten")
-
-# The German verb that stands for the English auxiliary, and whether it is in the past.
-AUXILIARIES: dict[Tense, tuple[GermanVerb, bool]] = {
-    Tense.FUTURE: (WERDEN, False),
-    Tense.WANTS: (_WOLLEN, False),
-    Tense.WANTED: (_WOLLEN, True),
-    Tense.LIKES: (_MÖCHTEN, False),
-    Tense.CAN: (_KÖNNEN, False),
-    Tense.COULD: (_KÖNNEN, True),
-    Tense.MUST: (_MÜSSEN, False),
-    Tense.HAD: (_MÜSSEN, True),
-    Tense.SHOULD: (_SOLLEN, True),
-    Tense.ALLOWED: (_DÜRFEN, True),
-}
 
 
 def _be(past: bool, subject: Phrase) -> str:

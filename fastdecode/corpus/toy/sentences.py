@@ -1,32 +1,14 @@
-"""Drawing sentences: which clauses, in which tense, and how they hang together.
-
-As in `mentions`, some rules keep the meaning of a sentence single: an English verb form that could
-be present or past is not used, and nothing stands behind a clause that could belong to another.
-"""
+"""Drawing whole sentences: statements, questions and orders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from fastdecode.corpus.toy.clauses import BE, BECOME, CLOSING, COMMA, Clause, Presence, Tail, Tense
+from fastdecode.corpus.toy.clauses import Clause
 from fastdecode.corpus.toy.draw import Draw
-from fastdecode.corpus.toy.expressions import (
-    CONJUNCTIONS,
-    CONNECTORS,
-    FREQUENCIES,
-    MEANS,
-    TIMES,
-    WHEN,
-    WHETHER,
-    WHY,
-    Connective,
-    Expression,
-    Group,
-)
-from fastdecode.corpus.toy.mentions import Mentions, kind_of
-from fastdecode.corpus.toy.nouns import Noun
+from fastdecode.corpus.toy.expressions import CONNECTORS, WHEN, WHY, Group
+from fastdecode.corpus.toy.maker import ACTS, HUMAN, VERBS, Kind, Maker
 from fastdecode.corpus.toy.phrases import (
     NOTHING,
     Adverbial,
@@ -35,60 +17,15 @@ from fastdecode.corpus.toy.phrases import (
     NounPhrase,
     Phrase,
     Pronoun,
-    Relative,
     adverbial,
     tokens,
 )
-from fastdecode.corpus.toy.tree import EMPTY, Style, Token, Tree, Word, either, shows_style, then
-from fastdecode.corpus.toy.verbs import (
-    CLAUSAL,
-    INTRANSITIVE,
-    MOTION,
-    PRESENCE,
-    TRANSITIVE,
-    WEATHER,
-    Verb,
-)
+from fastdecode.corpus.toy.tenses import Tense
+from fastdecode.corpus.toy.tree import Style, Token, Tree, Word, either, shows_style, then
+from fastdecode.corpus.toy.verbs import MOTION
 
-Kind = Literal[
-    "transitive",
-    "intransitive",
-    "motion",
-    "clausal",
-    "be",
-    "become",
-    "passive",
-    "presence",
-    "weather",
-    "other",
-]
-_HUMAN = [verb for verb in TRANSITIVE if verb.subject == "person"]
-_VERBS: dict[Kind, Sequence[Verb]] = {
-    "transitive": _HUMAN,
-    "intransitive": [verb for verb in INTRANSITIVE if verb.subject == "person"],
-    "motion": MOTION,
-    "clausal": CLAUSAL,
-    "be": [BE],
-    "become": [BECOME],
-    "passive": [verb for verb in TRANSITIVE if verb.passive],
-    "presence": PRESENCE,
-    "weather": WEATHER,
-    "other": [verb for verb in (*INTRANSITIVE, *TRANSITIVE) if verb.subject != "person"],
-}
-_ACTS: tuple[tuple[int, Kind], ...] = ((60, "transitive"), (20, "motion"), (20, "intransitive"))
 _ASKED_WHAT = ("goods", "read", "food", "drink", "small", "fix")
 _ASKED_WHERE = ("go", "walk", "drive", "run")
-_NOT_DENIED = ("before", "until", "while")  # bevor … nicht would mean unless
-_VAGUE = ("two", "three", "four", "five", "some", "many", "every")
-_PLANS = (Tense.MUST, Tense.WANTS, Tense.CAN, Tense.LIKES, Tense.SHOULD)
-_TIMELESS = (
-    Tense.PROGRESSIVE,
-    Tense.PAST_PROGRESSIVE,
-    Tense.PERFECT,
-    Tense.PLUPERFECT,
-    Tense.INFINITIVE,
-    Tense.ORDER,
-)
 
 
 @dataclass(eq=False, slots=True)
@@ -97,417 +34,6 @@ class Sentence:
 
     english: list[Token]
     german: Tree
-
-
-def _tells_tense(verb: Verb, subject: Phrase | None) -> bool:
-    """Say whether the English form shows present or past: they put could be either."""
-    return verb.base != verb.past or (subject is not None and subject.singular_verb)
-
-
-def _fits(verb: Verb, tense: Tense | None, subject: Phrase | None) -> bool:
-    """Say whether a verb can have that tense with that subject."""
-    match tense:
-        case Tense.PRESENT | Tense.PAST:
-            return _tells_tense(verb, subject)
-        case Tense.INFINITIVE | Tense.PAST_PROGRESSIVE:
-            return not verb.stative
-        case Tense.ORDER:
-            return all(german.order for german in verb.german)
-    return True
-
-
-def _about(noun: Noun, tense: Tense | None, subject: Phrase | None) -> list[Verb]:
-    """Return the verbs whose only object the noun can be."""
-    return [
-        verb
-        for verb in _HUMAN
-        if len(verb.objects) == 1
-        and verb.objects[0] in noun.tags
-        and not verb.where
-        and _fits(verb, tense, subject)
-    ]
-
-
-class Maker(Mentions):
-    """Draws the clauses of one sentence."""
-
-    def __init__(self, draw: Draw, to_you: bool = False, short: bool = False) -> None:
-        """Start a sentence; `to_you`: it may address somebody; `short`: it has one verb."""
-        super().__init__(draw, to_you)
-        self._short = short
-        self._denies = True  # whether the next clause may be negated
-        self._timed = False  # a second time could contradict the first
-        self._conjunctions: set[str] = set()  # not repeated while there are others
-        self._thing_next = False  # whether the clause before ends with what it would mean
-
-    def tense(self, group: Group, verb: Verb, subject: Phrase, perfect: bool = False) -> Tense:
-        """Draw a tense; states, and subjects without a will, have fewer."""
-        if group == "future":
-            return Tense.FUTURE
-        act = verb.subject == "person" and not verb.stative and verb not in (BECOME, *WEATHER)
-        told = _tells_tense(verb, subject)
-        if group == "past":
-            return self.draw.weighted(
-                [
-                    (80 if told else 0, Tense.PAST),
-                    (0 if verb.stative else 5, Tense.PAST_PROGRESSIVE),
-                    (6 if act else 0, Tense.WANTED),
-                    (4 if act else 0, Tense.HAD),
-                    (3 if act else 0, Tense.COULD),
-                    (2 if act else 0, Tense.ALLOWED),
-                ]
-            )
-        return self.draw.weighted(
-            [
-                (40 if told else 0, Tense.PRESENT),
-                (0 if verb.stative else 16, Tense.PROGRESSIVE),
-                (20 if perfect and not verb.complement and not verb.state else 0, Tense.PERFECT),
-                (10 if act else 0, Tense.CAN),
-                (9 if act else 0, Tense.MUST),
-                (10 if act else 0, Tense.WANTS),
-                (6 if act else 0, Tense.SHOULD),
-                (5 if act else 0, Tense.LIKES),
-            ]
-        )
-
-    def _verb(self, verbs: Sequence[Verb]) -> Verb:
-        return self.fresh(verbs, lambda verb: f"{verb.base} {verb.particle}")
-
-    # One verb
-
-    def simple(
-        self,
-        group: Group,
-        *,
-        subject: Phrase | None = None,
-        tense: Tense | None = None,
-        kind: Kind | None = None,
-        bare: bool = False,
-        relative: bool = False,
-        time_first: bool = False,
-        alone: bool = False,
-    ) -> Clause:
-        """Draw a clause with one verb; what is not given is drawn.
-
-        `bare`: nothing but the verb and what it needs; `relative`: one of its nouns gets a relative
-        clause, if there is one that can; `time_first`: its time may come first; `alone`: no
-        clause will be added to it, so it may say what there is, or be in the present perfect.
-        """
-        if kind is None and self._thing_next and self.draw.chance(0.7):
-            clause = self._about_thing(group, subject, tense)
-            if clause is not None:
-                return clause
-        self._thing_next = False
-        kind = kind or self._kind(group, subject, tense, bare, alone)
-        verb = self._verb([verb for verb in _VERBS[kind] if _fits(verb, tense, subject)])
-        if kind == "presence":
-            there = self.present(verb.objects[0])
-            tense = tense or (Tense.PAST if group == "past" else Tense.PRESENT)
-            return Presence(there, verb, tense, where=self.where(verb.where))
-        if subject is None:
-            subject = self._subject(kind, verb)
-            if relative and self.draw.chance(0.5):
-                relative = not self._add_relative(subject, group)
-        tense = tense or self.tense(group, verb, subject, alone)
-        clause = Clause(subject, verb, Tense.PAST if kind == "passive" else tense)
-        if kind == "passive":
-            clause.passive = True
-            clause.agent = self.person() if self.draw.chance(0.5) else None
-        else:
-            clause.objects = [self.object(tag, subject) for tag in verb.objects]
-        if relative and clause.objects and not verb.where:
-            self._add_relative(clause.objects[-1], group)
-        if verb is BE:
-            clause.predicate = self.predicate(subject)
-        elif verb is BECOME:
-            clause.predicate = self.state()
-        if verb.where:
-            clause.where = self.where(verb.where)
-        if verb.means:
-            clause.means = adverbial(*self.draw.early(MEANS[verb.means]))
-        if not bare:
-            self._add_circumstances(clause, kind, group, time_first)
-        return clause
-
-    def _kind(
-        self, group: Group, subject: Phrase | None, tense: Tense | None, bare: bool, alone: bool
-    ) -> Kind:
-        """Draw a kind of verb that can have that subject and tense."""
-        kinds: list[tuple[int, Kind]] = [(52, "transitive"), (15, "motion"), (13, "intransitive")]
-        steady = tense is not Tense.PAST_PROGRESSIVE
-        if not bare and steady:
-            kinds += [(10, "be"), (4, "become")]
-        if subject is None and not bare:
-            kinds += [(3, "weather")]
-            kinds += [(4, "other")] if steady else []
-            kinds += [(7, "passive")] if group == "past" and tense in (None, Tense.PAST) else []
-            if alone and group != "future" and tense in (None, Tense.PAST, Tense.PRESENT):
-                kinds += [(5, "presence")]
-        return self.draw.weighted(kinds)
-
-    def _subject(self, kind: Kind, verb: Verb) -> Phrase:
-        if kind == "weather":
-            return Pronoun("n")
-        if kind == "passive":
-            return self.object(verb.objects[0])
-        if kind == "be" and self.draw.chance(0.45):
-            return self.described()
-        return self.subject(verb.subject)
-
-    def _add_circumstances(
-        self, clause: Clause, kind: Kind, group: Group, time_first: bool
-    ) -> None:
-        """Add a place, a time and a negation at times, where they have one reading."""
-        verb = clause.verb
-        nouns = [p.noun for p in (clause.subject, *clause.objects) if isinstance(p, NounPhrase)]
-        at_place = clause.where is not None or any(noun.place for noun in nouns)
-        light = not (at_place or verb.state or clause.heavy or verb.particle)
-        done = kind in ("transitive", "passive") or (kind == "intransitive" and not verb.stative)
-        if light and done and self.draw.chance(0.14):
-            clause.where = self.where(["at-place", "at-place", "at-named"])
-            clause.where_optional = True
-        if not verb.state and clause.tense not in _TIMELESS and not self._timed:
-            self._add_time(clause, group, time_first)
-        self._deny(clause)
-        last = clause.objects[0] if len(clause.objects) == 1 else None
-        self._thing_next = self.things == [last]
-
-    def _add_time(self, clause: Clause, group: Group, first: bool) -> None:
-        # In the past, often would make a when-clause say wenn for als.
-        steady = clause.tense is Tense.PRESENT or (clause.tense is Tense.PAST and self._short)
-        if (
-            steady
-            and not clause.passive
-            and clause.verb not in (BE, BECOME)
-            and self.draw.chance(0.07)
-        ):
-            clause.time = adverbial(*self.draw.early(FREQUENCIES))
-            clause.time_inside = self._timed = True
-            return
-        if clause.verb is BE and clause.tense is Tense.PRESENT:
-            return
-        if self.draw.chance(0.42 if first else 0.16):
-            first = first and self.draw.chance(0.5)
-            if first or not (clause.heavy or clause.verb.complement):
-                times = TIMES["future" if clause.tense in _PLANS else group]
-                clause.time = adverbial(*self.draw.early(times))
-                clause.time_first, self._timed = first, True
-
-    def _deny(self, clause: Clause) -> None:
-        """Negate a clause at times, where that has one reading."""
-        denies, self._denies = self._denies, True
-        phrases = [clause.subject, *clause.objects]
-        vague = any(isinstance(p, NounPhrase) and p.determiner in _VAGUE for p in phrases)
-        degree = clause.predicate is not None and len(clause.predicate.english) > 1
-        added = clause.heavy or clause.where_optional or clause.time_inside or clause.agent
-        unsaid = (Tense.CAN, Tense.MUST, Tense.LIKES, Tense.PLUPERFECT, Tense.ORDER)
-        if vague or degree or added or clause.tense in unsaid or len(clause.objects) > 1:
-            return
-        if denies and self.draw.chance(0.1):
-            clause.negate()
-
-    def _about_thing(
-        self, group: Group, subject: Phrase | None, tense: Tense | None
-    ) -> Clause | None:
-        """Draw a clause in which it is what the clause before names, if that is possible."""
-        self._thing_next = False
-        kind = self.things[0].noun.kind if self.things else ""
-        steady = tense is not Tense.PAST_PROGRESSIVE
-        if subject is None and kind and steady and self.draw.chance(0.5):
-            thing = self.take_up_thing()
-            if thing is None:
-                return None
-            it = Pronoun("n", antecedent=thing)
-            clause = Clause(it, BE, tense or self.tense(group, BE, it))
-            clause.predicate = self.predicate(it, kind)
-            return clause
-        if not self.things:
-            return None
-        verbs = _about(self.things[0].noun, tense, subject)
-        thing = self.take_up_thing() if verbs else None
-        if thing is None:
-            return None
-        verb = self._verb(verbs)
-        subject = subject or self.subject("person")
-        if tense is None or not _fits(verb, tense, subject):
-            tense = self.tense(group, verb, subject)
-        it = Pronoun("n", as_object=True, antecedent=thing)
-        return Clause(subject, verb, tense, [it])
-
-    def _add_relative(self, phrase: Phrase, group: Group) -> bool:
-        """Give a phrase a relative clause; return whether it is one that can have it."""
-        if (
-            not isinstance(phrase, NounPhrase)
-            or phrase.determiner not in ("the", "a", "an", "two", "three", "some")
-            or phrase.noun.mass
-        ):
-            return False
-        past = group != "present"
-        pronoun, words = Relative(phrase), list[Token]()
-        tense = Tense.PAST if past else Tense.PRESENT
-        verbs = _about(phrase.noun, tense, None)
-        if phrase.noun.kind == "person" and self.draw.chance(0.7):
-            kind = self.draw.weighted(_ACTS)
-            clause = self.simple(
-                "past" if past else "present", subject=pronoun, bare=True, kind=kind
-            )
-        elif verbs and phrase.noun.kind != "person" and self.draw.chance(0.7):
-            verb, subject = self._verb(verbs), self.subject("person")
-            clause = Clause(subject, verb, tense, [pronoun], gap=True)
-            words = pronoun.english
-        else:
-            clause = Clause(pronoun, BE, tense)
-            clause.predicate = self.predicate(pronoun, phrase.noun.kind)
-        phrase.english = [*phrase.english, *words, *clause.english()]
-        phrase.relative = lambda context: then(COMMA, clause.final(context), CLOSING)
-        return True
-
-    # Several verbs
-
-    def clause(
-        self, group: Group, budget: int, *, tense: Tense | None = None, main: bool = True
-    ) -> Clause:
-        """Draw a clause with up to `budget` verbs, those of the clauses in it included.
-
-        `main`: its first place in German is free, so that other parts than the subject may take it.
-        """
-        relative = budget > 1 and self.draw.chance(0.28)
-        left = budget - 1 - relative
-        if left == 0:
-            return self.simple(group, tense=tense, relative=relative, time_first=main, alone=True)
-        if main and self.draw.chance(0.2):
-            return self._with_clause_ahead(group, left, relative)
-        forms = [(36, "adverbial"), (20, "second")]
-        if group != "future" and tense is not Tense.PAST_PROGRESSIVE:
-            forms.append((30, "clausal"))
-        if tense in (None, Tense.PAST):
-            forms.append((14, "purpose"))
-        form = self.draw.weighted(forms)
-        if form == "clausal":
-            return self._clausal(group, left, tense, main)
-        kind: Kind | None = "motion" if form == "purpose" else None
-        clause = self.simple(group, tense=tense, kind=kind, relative=relative, time_first=main)
-        if form == "purpose":
-            clause.tails.append(self._infinitive(clause.subject, um=True))
-            left -= 1
-        elif form == "second" and self._add_second(clause, group):
-            left -= 1
-        if left:
-            self.add_adverbial(clause, group, left, main)
-        return clause
-
-    def _add_second(self, clause: Clause, group: Group) -> bool:
-        """Add a second verb with the same subject, if the clause is one that can have it."""
-        plain = clause.tense in (Tense.PAST, Tense.PRESENT)
-        human = kind_of(clause.subject) == "person" and clause.subject.who != "n"
-        if not plain or not human or clause.negated or clause.passive or clause.heavy:
-            return False
-        clause.second = self.simple(group, subject=clause.subject, tense=clause.tense, bare=True)
-        return True
-
-    def _with_clause_ahead(self, group: Group, budget: int, relative: bool) -> Clause:
-        """Draw a clause behind a subordinate one."""
-        ahead = self._adverbial(group, budget, ahead=True)
-        before = self.references
-        clause = self.simple(group, relative=relative)
-        clause.ahead, clause.ahead_movable = ahead, self.references == before
-        return clause
-
-    def add_adverbial(self, clause: Clause, group: Group, budget: int, main: bool) -> None:
-        """Add a subordinate clause; it may move ahead in German if nothing in it refers back."""
-        before = self.references
-        tail = self._adverbial(group, budget)
-        if not main or self.references > before or clause.tails or clause.second:
-            tail.first = None
-        clause.tails.append(tail)
-
-    def _adverbial(self, group: Group, budget: int, ahead: bool = False) -> Tail:
-        """Draw a subordinate clause with its conjunction."""
-        rows = [row for row in CONJUNCTIONS[group] if row.first or not ahead]
-        unused = [row for row in rows if row.english not in self._conjunctions]
-        conjunction = _connective(self.draw, unused or rows)
-        self._conjunctions.add(conjunction.english)
-        self._denies = conjunction.english not in _NOT_DENIED
-        plain = Tense.PAST if group == "past" else Tense.PRESENT
-        tense: Tense | None = {
-            "after": Tense.PLUPERFECT,
-            "while": Tense.PAST_PROGRESSIVE,
-            "when": plain,
-            "before": plain,
-            "until": plain,
-            "if": plain,
-        }.get(conjunction.english)
-        inner: Group = "present" if group == "future" else group
-        clause = self.clause(inner, budget, tense=tense, main=False)
-        return self._tail((conjunction.english, conjunction.german), clause)
-
-    def _tail(self, conjunction: Expression, clause: Clause) -> Tail:
-        """Return a clause behind its conjunction."""
-        word = adverbial(*conjunction)
-
-        def first(context: Context) -> Tree:
-            return clause.final(context, word.german(context))
-
-        return Tail(
-            [*word.english, *clause.english()],
-            lambda context: then(COMMA, first(context), CLOSING),
-            first,
-        )
-
-    def _clausal(self, group: Group, budget: int, tense: Tense | None, main: bool) -> Clause:
-        """Draw somebody who says, asks, tries …, and what."""
-        clause = self.simple(group, tense=tense, kind="clausal", time_first=main)
-        verb = clause.verb
-        self._thing_next = False
-        if verb.complement == "to":
-            doer = clause.objects[0] if clause.objects else clause.subject
-            clause.tails.append(self._infinitive(doer, um=False))
-            if budget > 1:
-                self.add_adverbial(clause, group, budget - 1, main)
-            return clause
-        asked = None
-        if verb.complement == "whether":
-            asked = self.draw.weighted([(50, WHETHER), (25, WHY), (25, WHEN)])
-        elif verb.base == "know" and self.draw.chance(0.25):
-            asked = WHY
-        told: Group = self.draw.weighted([(80, group), (20, "past")])
-        plain = Tense.PAST if told == "past" else Tense.PRESENT
-        inner = self.clause(told, budget, tense=plain if asked is WHEN else None, main=False)
-        tail = self._tail(asked, inner) if asked else self._that(verb, inner)
-        tail.first = None
-        clause.tails.append(tail)
-        return clause
-
-    def _that(self, verb: Verb, clause: Clause) -> Tail:
-        """Return a that-clause; casual German can leave dass out and keep the verb second."""
-        that = tokens("that")
-
-        def build(context: Context) -> Tree:
-            dass = then(COMMA, clause.final(context, Word("dass", tuple(that))), CLOSING)
-            if context.style is not Style.CASUAL or verb.objects or verb.base not in _LOOSE:
-                return dass
-            second = then(Word(",", tuple(that), Style.CASUAL), clause.main(context), CLOSING)
-            return either([(65, dass), (35, second)])
-
-        return Tail([*that, *clause.english()], build)
-
-    def _infinitive(self, doer: Phrase, um: bool) -> Tail:
-        """Return what `doer` would do, with zu, or with um … zu."""
-        kind = self.draw.weighted([row for row in _ACTS if row[1] != "motion" or not um])
-        clause = self.simple("present", subject=doer, tense=Tense.INFINITIVE, bare=True, kind=kind)
-        words = clause.english()
-
-        def build(context: Context) -> Tree:
-            return clause.infinitive(context, Word("um", (words[0],)) if um else EMPTY)
-
-        return Tail(words, build)
-
-
-_LOOSE = ("say", "think", "hope")
-
-
-def _connective(draw: Draw, rows: Sequence[Connective]) -> Connective:
-    return draw.weighted([(row.weight, row) for row in rows])
 
 
 def draw_sentence(draw: Draw) -> Sentence:
@@ -525,7 +51,7 @@ def _statement(draw: Draw) -> Sentence:
         clause = maker.clause(group, budget)
         return _finish(maker, clause.english(), clause.main, ".")
     first = maker.clause(group, budget // 2)
-    row = _connective(draw, CONNECTORS)
+    row = maker.connective(CONNECTORS)
     connector = adverbial(row.english, row.german)
     second = maker.clause(group, budget - budget // 2, main=not row.first)
 
@@ -548,7 +74,7 @@ def _question(draw: Draw) -> Sentence:
     )
     if kind == "who":
         who = Fixed("who", "wer")
-        clause = maker.simple(group, subject=who, kind=draw.weighted(_ACTS), bare=True)
+        clause = maker.simple(group, subject=who, kind=draw.weighted(ACTS), bare=True)
         return _finish(maker, clause.english(), clause.main, "?")
     act: Kind
     subject = maker.mention(Pronoun("2")) if draw.chance(0.5) else None
@@ -558,7 +84,7 @@ def _question(draw: Draw) -> Sentence:
         act = draw.pick(("motion", "intransitive"))
         clause = maker.simple(group, subject=subject, kind=act, bare=True)
         return _ask(maker, adverbial(*WHEN), clause)
-    act = draw.weighted([*_ACTS, (15, "be")])
+    act = draw.weighted([*ACTS, (15, "be")])
     clause = maker.simple(group, subject=subject, kind=act, alone=True, relative=draw.chance(0.15))
     if draw.chance(0.25):
         maker.add_adverbial(clause, group, 1, main=False)
@@ -569,13 +95,13 @@ def _question_for(maker: Maker, kind: str, group: Group, subject: Phrase) -> Sen
     """Draw a question for the place or the object of a verb."""
     to = maker.draw.chance(0.6)
     if kind == "what":
-        verbs = [verb for verb in _HUMAN if verb.objects and verb.objects[-1] in _ASKED_WHAT]
+        verbs = [verb for verb in HUMAN if verb.objects and verb.objects[-1] in _ASKED_WHAT]
         verbs = [verb for verb in verbs if not (verb.particle or verb.where or verb.objects[1:])]
     elif to:
         verbs = [verb for verb in MOTION if verb.base in _ASKED_WHERE and "to-far" in verb.where]
         verbs = [verb for verb in verbs if not verb.means]
     else:
-        verbs = [verb for verb in _VERBS["intransitive"] if verb.where and not verb.stative]
+        verbs = [verb for verb in VERBS["intransitive"] if verb.where and not verb.stative]
     verb = maker.draw.early(verbs)
     clause = Clause(subject, verb, maker.tense(group, verb, subject))
     if kind == "what":
@@ -602,7 +128,7 @@ def _order(draw: Draw) -> Sentence:
     """Draw an order, polite or not."""
     maker = Maker(draw, to_you=True)
     you = maker.mention(Pronoun("2"))
-    kind = draw.weighted(_ACTS)
+    kind = draw.weighted(ACTS)
     clause = maker.simple("present", subject=you, tense=Tense.ORDER, kind=kind)
     if draw.chance(0.3):
         maker.add_adverbial(clause, "present", 1, main=False)
