@@ -2,6 +2,9 @@
 
 The authors' beam search is C++, too. It is compiled when it is first asked for, with the g++ that
 the installation needs, into the user's cache; the name of the library knows its source.
+
+Sentences of a batch are searched side by side on as many threads as PyTorch has
+(`torch.set_num_threads`): the search is the host's, so that a GPU would wait for one core of many.
 """
 
 import ctypes
@@ -10,13 +13,17 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from fastdecode.errors import UserError
@@ -55,19 +62,59 @@ def best_hypotheses(
     if not len(graph.sizes):
         return []
     pairs = expansions(graph, settings.expansions)
-    batch, longest, width = pairs.scores.shape
-    sizes = _array(graph.sizes.cpu().numpy(), np.int64)
-    vertices, words = _array(pairs.vertices, np.int64), _array(pairs.words, np.int64)
-    starts = _array(graph.scores[:, 0, 0].double().cpu().numpy(), np.float64)
-    steps = _array(pairs.scores, np.float64)
-    _check_links(vertices, steps, sizes)
+    graphs = _Graphs(
+        sizes=_array(graph.sizes.cpu().numpy(), np.int64),
+        vertices=_array(pairs.vertices, np.int64),
+        words=_array(pairs.words, np.int64),
+        steps=_array(pairs.scores, np.float64),
+        starts=_array(graph.scores[:, 0, 0].double().cpu().numpy(), np.float64),
+    )
+    graphs.check()
+    parts = graphs.split(torch.get_num_threads())
+    if len(parts) == 1:  # in this thread, which alone hears Ctrl-C
+        return _search(graphs, count, settings, model)
+    library()  # compiled before several threads ask for it
+    with ThreadPoolExecutor(len(parts)) as threads:  # C++ runs without Python's lock
+        each = threads.map(lambda part: _search(part, count, settings, model), parts)
+        return [found for part in each for found in part]
+
+
+@dataclass(frozen=True)
+class _Graphs:
+    """Graphs of a batch as C++ reads them: (B, L, C) each, but for sizes and starts (B)."""
+
+    sizes: NDArray[np.int64]
+    vertices: NDArray[np.int64]
+    words: NDArray[np.int64]
+    steps: NDArray[np.float64]
+    starts: NDArray[np.float64]
+
+    def check(self) -> None:
+        """C++ does not look: raise IndexError for a link that goes back or leaves the graph."""
+        here = np.arange(self.vertices.shape[1])[None, :, None]
+        outside = (self.vertices <= here) | (self.vertices >= self.sizes[:, None, None])
+        if ((self.steps > -inf) & outside).any():
+            raise IndexError("a link leads back, or out of the graph")
+
+    def split(self, count: int) -> list["_Graphs"]:
+        """Return at most `count` parts of as many sentences each, one more or less, in order."""
+        count = min(count, len(self.sizes))
+        ends = [len(self.sizes) * i // count for i in range(count + 1)]
+        arrays = (self.sizes, self.vertices, self.words, self.steps, self.starts)
+        return [_Graphs(*(array[a:b] for array in arrays)) for a, b in pairwise(ends)]
+
+
+def _search(
+    graphs: _Graphs, count: int, settings: BeamSettings, model: LanguageModel | None
+) -> list[list[Found]]:
+    batch, longest, width = graphs.steps.shape
     tokens = np.empty((batch, count, longest), np.int64)
     lengths, scores = np.empty((batch, count), np.int64), np.empty((batch, count))
     asked = _Asked(model) if model else None
     failed = library().search_beams(
         *map(ctypes.c_int64, (batch, longest, width)),
-        *map(_pointer, (sizes, vertices, words, steps, starts)),
-        ctypes.c_int64(int(words.max()) + 1),
+        *map(_pointer, (graphs.sizes, graphs.vertices, graphs.words, graphs.steps, graphs.starts)),
+        ctypes.c_int64(int(graphs.words.max()) + 1),
         *map(ctypes.c_int64, (settings.beams, settings.per_length)),
         *map(ctypes.c_double, (settings.alpha, settings.gamma)),
         asked.call if asked else Ask(),
@@ -82,14 +129,6 @@ def best_hypotheses(
         [(tokens[b, i, :n].tolist(), float(scores[b, i])) for i, n in enumerate(ns) if n >= 0]
         for b, ns in enumerate(lengths.tolist())
     ]
-
-
-def _check_links(vertices: NDArray[Any], scores: NDArray[Any], sizes: NDArray[Any]) -> None:
-    """C++ does not look: raise IndexError for a link that goes back or leaves the graph."""
-    here = np.arange(vertices.shape[1])[None, :, None]
-    wrong = (scores > -inf) & ((vertices <= here) | (vertices >= sizes[:, None, None]))
-    if wrong.any():
-        raise IndexError("a link leads back, or out of the graph")
 
 
 def _array(array: NDArray[Any], kind: Any) -> NDArray[Any]:

@@ -1,7 +1,9 @@
 """The beam search in C++ against its twin on arrays, and how it is compiled."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -48,6 +50,37 @@ def test_it_finds_what_its_twin_finds(
         assert [score for _, score in one] == pytest.approx([score for _, score in other])
 
 
+@pytest.fixture(params=[2, 3, 9])  # 9: more than there are sentences
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3])
+def test_threads_find_what_one_finds(threads: int, gamma: float) -> None:
+    graph, _ = random_graph(7, [14, 9, 6, 2, 11], words=4, count=4)
+    limits = BeamSettings(12, 4, 4, gamma=gamma)
+    model = Bigrams() if gamma else None
+    several = best_hypotheses(graph, 3, limits, model)
+    torch.set_num_threads(1)
+    assert several == best_hypotheses(graph, 3, limits, model)
+
+
+def test_sentences_are_searched_side_by_side(threads: int) -> None:
+    """Each thread waits in the language model until all have come there."""
+    waiting = Barrier(min(threads, 4), timeout=20)
+
+    class Meeting(Bigrams):
+        def begin(self) -> Any:
+            waiting.wait()
+            return super().begin()
+
+    graph, _ = random_graph(7, [6, 6, 6, 6], words=2)
+    assert len(beam_search(graph, BeamSettings(gamma=0.1), Meeting())) == 4
+
+
 @pytest.mark.parametrize(
     "limits", [BeamSettings(20, 3, 6), BeamSettings(7, 2, 6, 0.0), BeamSettings(6, 3, 40)]
 )
@@ -67,12 +100,17 @@ def test_many_prefixes_outgrow_the_first_table() -> None:
     assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, limits)[0][0]
 
 
-def test_an_error_of_the_language_model_is_raised() -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_error_of_the_language_model_is_raised(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: count)
+
     class Broken(Bigrams):
         def score(self, state: Any, token: int) -> tuple[float, Any]:
             raise KeyError(token)
 
-    graph, _ = random_graph(3, [6], words=2)
+    graph, _ = random_graph(3, [6, 6], words=2)
     with pytest.raises(KeyError):
         beam_search(graph, BeamSettings(gamma=0.1), Broken())
 
