@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from fairseq.models import register_model, register_model_architecture
 from fairseq.models.nat import NATransformerModel
+from fairseq.models.nat.cmlm_transformer import cmlm_base_architecture
 from fairseq.models.nat.nonautoregressive_transformer import (
     NATransformerDecoder,
     base_architecture,
@@ -15,7 +16,7 @@ from torch import Tensor
 from fastdecode.families.parallel.alignment import Labels, best_alignment
 from fastdecode.families.parallel.rows import UPSAMPLE
 from fastdecode.families.parallel.slots import unframed
-from fastdecode.families.parallel.training import CTC, GLAT
+from fastdecode.families.parallel.training import CMLM, CTC, GLAT
 from fastdecode.scores import scores_and_likeliest, scores_in_blocks
 from fastdecode.soft_copy import SoftCopy
 from fastdecode.transformer.highest import highest
@@ -175,6 +176,13 @@ def _initialised(decoder: GlancingDecoder, args: Any) -> GlancingDecoder:
     if getattr(args, "apply_bert_init", False):
         decoder.apply(init_bert_params)
     return decoder
+
+
+@register_model_architecture("cmlm_transformer", CMLM)  # type: ignore[untyped-decorator]
+def cmlm_architecture(args: Any) -> None:
+    """Fill in what the command line leaves open; fairseq would share embeddings all the same."""
+    args.share_all_embeddings = getattr(args, "share_all_embeddings", False)
+    cmlm_base_architecture(args)
 
 
 @register_model_architecture(GLAT, GLAT)  # type: ignore[untyped-decorator]

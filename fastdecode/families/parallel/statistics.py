@@ -47,7 +47,7 @@ def accuracy(system: System, split: Split) -> dict[str, Any]:
 
     Huang et al. (2022), table 2. Where the slots are those of a translation, they are as many as
     the reference has tokens; in an alignment a token may have several slots, which count in equal
-    parts, and blanks count not.
+    parts, and blanks count not. `<unk>` may be right, as it may be written.
     """
     if LEARNED.get(type(system.models[0])) == "ctc":
         return assigned(system, split, lambda *batch: _aligned(system, *batch))
@@ -55,7 +55,8 @@ def accuracy(system: System, split: Split) -> dict[str, Any]:
 
 
 def _slot_by_slot(system: System, sources: Lines, references: Lines) -> list[Counted]:
-    found = nat_candidates(system, sources, [len(tokens) for tokens in references], 1)
+    lengths = [len(tokens) for tokens in references]
+    found = nat_candidates(system, sources, lengths, 1, unknown=True)
     return recalled(found, [[*map(system.target.index, tokens)] for tokens in references])
 
 

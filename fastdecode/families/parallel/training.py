@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from fastdecode.train.job import Job
 
 TASK = "fastdecode_parallel"
-GLAT, CTC = "fastdecode_glat", "fastdecode_ctc"  # architectures; the second is a loss as well
+# Architectures; the last is a loss as well.
+CMLM, GLAT, CTC = "fastdecode_cmlm", "fastdecode_glat", "fastdecode_ctc"
 VALIDATION: dict[str, dict[str, Any]] = {
     "argmax": {"length_beam": 1},
     "mask-predict": {"search": "mask-predict", "iterations": 4, "length_beam": 1},
@@ -39,7 +40,7 @@ POSITIONS = 1024  # of a source, with its frame
 
 RECIPES = {
     "nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", SLOTS),
-    "cmlm": Recipe("cmlm_transformer", "nat_loss", "random_mask", LENGTH),
+    "cmlm": Recipe(CMLM, "nat_loss", "random_mask", LENGTH),
     "glat": Recipe(GLAT, "nat_loss", "full_mask", SLOTS),
     "ctc": Recipe(CTC, CTC, "no_target", COPY),
     "ctc-glat": Recipe(CTC, CTC, "no_target", COPY),

@@ -4,23 +4,27 @@ import csv
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import sacrebleu
 import torch
-from fairseq import checkpoint_utils
+from fairseq import checkpoint_utils, options
 from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+from fairseq.data import Dictionary
 from fairseq.logging import metrics
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from fastdecode.decode import load_system
 from fastdecode.families.parallel.rows import SEARCHES
 from fastdecode.families.parallel.rows import System as Row
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
-from fastdecode.families.parallel.training import VALIDATION
+from fastdecode.families.parallel.training import RECIPES, VALIDATION
 from fastdecode.files import read_lines
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.system import System
+from fastdecode.train.command import fairseq_train, launcher
 from fastdecode.train.job import Job
 from tests.families.parallel.conftest import untrained
 from tests.largest import Largest
@@ -66,6 +70,22 @@ def test_validation_of_ctc_never_holds_the_logits_of_a_batch() -> None:
     with Largest() as made:
         decode([["w1", "w2"]] * 400)  # with their frame 4 tokens each, and so 8 slots
     assert made.elements < 400 * 8 * len(system.target)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # hydra's, of old fairseq
+@pytest.mark.parametrize("kind", sorted(RECIPES))
+def test_vocabularies_of_both_languages_may_be_apart(
+    job_of: Callable[..., Job], kind: str, tmp_path: Path
+) -> None:
+    job = replace(job_of(kind, max_epochs=1), joint=False)
+    launch = launcher(1)
+    words = fairseq_train(launch, job.arguments(), job.data, "de", "en", tmp_path)[len(launch) :]
+    args = options.parse_args_and_arch(options.get_training_parser(), words)
+    sides = {f"{side}_dictionary": Dictionary() for side in ("source", "target")}
+    sides["target_dictionary"].add_symbol("word")
+    model = ARCH_MODEL_REGISTRY[args.arch].build_model(args, SimpleNamespace(**sides))
+    sizes = [len(side.embed_tokens.weight) for side in (model.encoder, model.decoder)]
+    assert sizes == [4, 5]
 
 
 @pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc", "ctc-glat"])
@@ -131,7 +151,7 @@ def test_what_a_loss_does_not_read_is_said(kind: str, job_of: Callable[..., Job]
 @pytest.mark.parametrize(
     ("kind", "options", "words"),
     [
-        ("cmlm", {}, {"--arch": "cmlm_transformer", "--noise": "random_mask"}),
+        ("cmlm", {}, {"--arch": "fastdecode_cmlm", "--noise": "random_mask"}),
         ("glat", {}, {"--criterion": "nat_loss", "--glance-from": "0.5", "--glance-to": "0.3"}),
         ("glat", {"glance": [0.4, 0.1]}, {"--glance-from": "0.4", "--glance-to": "0.1"}),
         ("ctc", {}, {"--upsample": "2", "--criterion": "fastdecode_ctc"}),
