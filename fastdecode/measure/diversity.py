@@ -13,8 +13,7 @@ import numpy as np
 
 from fastdecode.errors import UserError
 from fastdecode.measure.metrics import Metric, metric, text_bleu
-from fastdecode.measure.resampling import Numbers, counter, resampled_counts
-from fastdecode.measure.significance import RESAMPLES
+from fastdecode.measure.resampling import RESAMPLES, Numbers, counter, resampled_counts
 
 Lines = Sequence[Sequence[str]]  # for each source line, several texts
 

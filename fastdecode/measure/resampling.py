@@ -18,10 +18,11 @@ from sacrebleu.metrics.bleu import BLEU
 from fastdecode.errors import UserError
 from fastdecode.measure.lengths import NAMES, bucket
 from fastdecode.measure.metrics import text_bleu
-from fastdecode.measure.significance import RESAMPLES, SEED
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
+RESAMPLES = 1_000  # of the bootstrap: sacreBLEU's default
+SEED = 12345  # sacreBLEU's default
 FEWEST = 5  # repeats that an interval of a time or a rate needs
 
 
@@ -47,7 +48,7 @@ def resampled_bleu(
 
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
-    return resampled_counts(_of_lines(texts, reference, language, lowercase), resamples)
+    return resampled_counts(counts_of_lines(texts, reference, language, lowercase), resamples)
 
 
 def resampled_bleu_by_length(
@@ -66,7 +67,7 @@ def resampled_bleu_by_length(
 
     Raises UserError as resampled_bleu does.
     """
-    counts = _of_lines(texts, reference, language, lowercase)
+    counts = counts_of_lines(texts, reference, language, lowercase)
     buckets = np.array([bucket(length) for length, _ in zip(lengths, texts, strict=True)])
     return {
         name: resampled_counts(counts, resamples, buckets == name)
@@ -84,9 +85,13 @@ def check_lines(translations: int, reference: int) -> None:
         )
 
 
-def _of_lines(
+def counts_of_lines(
     texts: Sequence[str], reference: Sequence[str], language: str, lowercase: bool
 ) -> Counts:
+    """Return what BLEU is made of, of each line, (N, 2 · orders + 2).
+
+    Raises UserError on an empty test set and on numbers of lines that differ.
+    """
     check_lines(len(texts), len(reference))
     count = counter(language, lowercase)
     return np.array([count(text, [right]) for text, right in zip(texts, reference, strict=True)])
@@ -115,12 +120,13 @@ def resampled_counts(
     """
     some = np.ones(len(counts), dtype=bool) if inside is None else inside
     drawn = (lines[some[lines]] for lines in draws(len(counts), resamples))
-    sums = ((len(lines), counts[lines].sum(axis=0).tolist()) for lines in drawn)
-    return np.array([_score(row) if lines else np.nan for lines, row in sums])
+    sums = ((len(lines), counts[lines].sum(axis=0)) for lines in drawn)
+    return np.array([score_of(row) if lines else np.nan for lines, row in sums])
 
 
-def _score(counts: list[int]) -> float:
-    *orders, length, wanted = counts
+def score_of(counts: Counts) -> float:
+    """Return the BLEU, in percent, of what it is made of, (2 · orders + 2,)."""
+    *orders, length, wanted = counts.tolist()
     half = len(orders) // 2
     scored = BLEU.compute_bleu(orders[:half], orders[half:], length, wanted, smooth_method="exp")
     return float(scored.score)

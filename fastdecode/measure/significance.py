@@ -1,28 +1,41 @@
 """Whether a difference in BLEU is more than chance: two tests over the same test set.
 
-Both are sacreBLEU's own: paired approximate randomisation (Riezler and Maxwell 2005), which swaps
-lines between the two systems, and paired bootstrap (Koehn 2004), which draws lines with
-replacement. The bootstrap also gives the 95% confidence interval of each system's BLEU.
+Paired approximate randomisation (Riezler and Maxwell 2005) swaps lines between the two systems,
+paired bootstrap (Koehn 2004) draws lines with replacement. Both are two-sided. The bootstrap also
+gives the 95% confidence interval of each system's BLEU.
+
+The draws are sacreBLEU's, and its p of randomisation is the same where many lines differ. But it
+counts the shuffles whose difference is *greater* than the true one: where few lines differ, or many
+by equal amounts, the many that are as great are left out, and p is far too small. Its p of the
+bootstrap compares absolute differences, which makes it one-sided in effect, about half of that
+here.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.significance import PairedTest
+import numpy as np
+from sacrebleu.significance import estimate_ci
 
 from fastdecode.errors import UserError
 from fastdecode.measure.metrics import text_bleu
+from fastdecode.measure.resampling import (
+    RESAMPLES,
+    SEED,
+    Counts,
+    Numbers,
+    counts_of_lines,
+    resampled_counts,
+    score_of,
+)
 from fastdecode.progress import track
 from fastdecode.translation import read_translations
 
 SHUFFLES = 10_000  # of approximate randomisation: sacreBLEU's default
-RESAMPLES = 1_000  # of the bootstrap: sacreBLEU's default
-SEED = 12345  # sacreBLEU's default
+AT_ONCE = 1_000  # shuffles
+ROUNDING = 1e-9  # of a BLEU
 NAMES = ("target", "system", "decoder", "seed")
 
 
@@ -60,12 +73,6 @@ def compare(
 
     Lines are detokenised; `language` and `lowercase` as in fastdecode.measure.quality.
 
-    sacreBLEU's randomisation counts the shuffles whose difference is greater than the true one, so
-    that a system that differs from its baseline in no line, or in one, gets the smallest p there
-    is. Two shuffles always give the true difference, the one that swaps nothing and the one that
-    swaps everything; their share, 2 of 2^changed, is added here. It is nothing where many lines
-    differ. The bootstrap of equal systems, which has the same fault, is given its p of 1.
-
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
     if not texts or not len(texts) == len(baseline) == len(reference):
@@ -73,27 +80,30 @@ def compare(
             f"{len(texts)} translations, {len(baseline)} of the baseline and {len(reference)} "
             "lines of the reference: compare two systems on the same split, which is not empty"
         )
-    scorer = text_bleu(language, lowercase)
-
-    ar_signature, _, shuffled = _test("ar", shuffles, texts, baseline, reference, scorer)
-    bs_signature, base, drawn = _test("bs", resamples, texts, baseline, reference, scorer)
-    changed = _changed(texts, baseline, reference, language, lowercase)
+    own, others = (
+        counts_of_lines(lines, reference, language, lowercase) for lines in (texts, baseline)
+    )
+    bleu, baseline_bleu = score_of(own.sum(axis=0)), score_of(others.sum(axis=0))
+    drawn, baseline_drawn = (resampled_counts(counts, resamples) for counts in (own, others))
+    difference = bleu - baseline_bleu
+    differences = drawn - baseline_drawn
+    (mean, half), (baseline_mean, baseline_half) = map(estimate_ci, (drawn, baseline_drawn))
     return Comparison(
-        bleu=drawn.score,
-        low=float(drawn.mean - drawn.ci),
-        high=float(drawn.mean + drawn.ci),
-        baseline_bleu=base.score,
-        baseline_low=float(base.mean - base.ci),
-        baseline_high=float(base.mean + base.ci),
-        difference=drawn.score - base.score,
-        p_randomisation=min(1.0, shuffled.p_value + 2.0 ** (1 - changed)),
-        p_bootstrap=drawn.p_value if changed else 1.0,
+        bleu=bleu,
+        low=float(mean - half),
+        high=float(mean + half),
+        baseline_bleu=baseline_bleu,
+        baseline_low=float(baseline_mean - baseline_half),
+        baseline_high=float(baseline_mean + baseline_half),
+        difference=difference,
+        p_randomisation=_p(_shuffled(own, others, shuffles), difference),
+        p_bootstrap=_p(differences - differences.mean(), difference),
         lines=len(texts),
-        changed=changed,
+        changed=int((own != others).any(axis=1).sum()),
         shuffles=shuffles,
         resamples=resamples,
-        signature_randomisation=ar_signature,
-        signature_bootstrap=bs_signature,
+        signature_randomisation=_signature(reference, language, lowercase, f"ar:{shuffles}"),
+        signature_bootstrap=_signature(reference, language, lowercase, f"bs:{resamples}"),
     )
 
 
@@ -131,50 +141,27 @@ def compare_files(
     return rows
 
 
-def _test(
-    kind: str,
-    samples: int,
-    texts: Sequence[str],
-    baseline: Sequence[str],
-    reference: Sequence[str],
-    scorer: BLEU,
-) -> tuple[str, Any, Any]:
-    """Run sacreBLEU's test `ar` or `bs`; return its signature, the baseline's result, the other."""
-    systems = [("baseline", baseline), ("system", texts)]
-    with _seeded():
-        signatures, results = PairedTest(systems, {"BLEU": scorer}, [reference], kind, samples)()
-    base, system = results["BLEU"]
-    return str(signatures["BLEU"]), base, system
+def _shuffled(own: Counts, others: Counts, shuffles: int) -> Numbers:
+    """Return the difference of every shuffle that swaps each line or does not, (R,)."""
+    swaps = np.random.default_rng(SEED).integers(2, size=(shuffles, len(own)), dtype=bool)
+    both, gained = (own + others).sum(axis=0), (others - own).astype(float)
+    differences = []
+    for some in range(0, shuffles, AT_ONCE):
+        moved = swaps[some : some + AT_ONCE].astype(float) @ gained  # whole numbers, exactly
+        for row in own.sum(axis=0) + moved.astype(int):
+            differences.append(score_of(row) - score_of(both - row))
+    return np.array(differences)
 
 
-@contextmanager
-def _seeded() -> Iterator[None]:
-    """Seed sacreBLEU, which reads its seed from the environment alone."""
-    before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(SEED)
-    try:
-        yield
-    finally:
-        del os.environ["SACREBLEU_SEED"]
-        if before is not None:
-            os.environ["SACREBLEU_SEED"] = before
+def _p(drawn: Numbers, difference: float) -> float:
+    """Return how often chance gives a difference as great, either way, with the true one itself."""
+    as_great = np.abs(drawn) >= abs(difference) - ROUNDING
+    return float((as_great.sum() + 1) / (len(drawn) + 1))
 
 
-def _changed(
-    texts: Sequence[str],
-    baseline: Sequence[str],
-    reference: Sequence[str],
-    language: str,
-    lowercase: bool,
-) -> int:
-    """Count the lines whose n-grams or length BLEU counts differently for the two systems."""
-    scorer = text_bleu(language, lowercase, effective_order=True)
-
-    def counts(text: str, right: str) -> tuple[int, list[int], list[int]]:
-        score = scorer.sentence_score(text, [right])
-        return score.sys_len, score.counts, score.totals
-
-    return sum(
-        text != other and counts(text, right) != counts(other, right)
-        for text, other, right in zip(texts, baseline, reference, strict=True)
-    )
+def _signature(reference: Sequence[str], language: str, lowercase: bool, test: str) -> str:
+    """Return sacreBLEU's signature of a test: that of the metric, samples and seed."""
+    scorer = text_bleu(language, lowercase)
+    scorer.corpus_score(list(reference), [reference])
+    references, _, rest = str(scorer.get_signature()).partition("|")
+    return f"{references}|{test}|seed:{SEED}|{rest}"
