@@ -72,6 +72,10 @@ class Drafter(Protocol):
     def longest(self) -> int:
         """How many tokens a prefix with its draft may have."""
 
+    @property
+    def begins(self) -> str:
+        """The stage of a translation that `begin` is."""
+
     def begin(self, batch: Batch, encoded: Any = None) -> Drafts:
         """Begin with a batch of sentences; `encoded` is the verifier's, for one that shares it."""
 
@@ -81,6 +85,7 @@ class WholeSentences:
 
     longest = 1 << 30  # a place without a word proposes nothing
     bytes_per_pass = 0  # what it reads, it reads once a sentence
+    begins = "draft"
 
     def __init__(self, decoder: Decoder, words: Dictionary, device: str):
         """Draft with `decoder`, whose tokens are `words`."""

@@ -104,6 +104,7 @@ def test_a_decoder_drafts_whole_sentences() -> None:
     assert drafts.propose(prefixes([0, 0]), 3).tolist() == expected
     assert drafter.bytes_per_pass == 0  # the second draft reads none of the 12
     assert drafter.serial_layers == (5, 0)
+    assert drafter.begins == "draft"  # not the drafter's encoder
 
 
 def test_who_drafts_in_which_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,8 @@ class EagerChecks:
 class EagerDrafter:
     """A drafter of this family, as it was trained."""
 
+    begins = "encode-drafter"
+
     def __init__(self, system: System, share_encoder: bool = False, min_len: int = 1):
         """Take the model; with `share_encoder` the encoder's output comes from the verifier.
 

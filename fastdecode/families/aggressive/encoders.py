@@ -19,17 +19,19 @@ def begin_both(
 ) -> tuple[Checks, Drafts]:
     """Begin with a batch on both sides; `how` as `encoders` in the decoder's row.
 
-    Stages: encode, the verifier's encoder (and the drafter's, at once), and encode-drafter.
+    Stages: encode, the verifier's encoder (and the drafter's, at once), and the drafter's own,
+    encode-drafter or, where it drafts all at once, draft.
     """
     if how == "concurrent":
         encoded, drafts = _at_once(verifier, drafter, batch)
+        checks = verifier.begin(batch, encoded, room)
         watch.lap("encode")
-        return verifier.begin(batch, encoded, room), drafts
+        return checks, drafts
     encoded = verifier.encode(batch)
     checks = verifier.begin(batch, encoded, room)
     watch.lap("encode")
     drafts = drafter.begin(batch, encoded if how == "shared" else None)
-    watch.lap("encode-drafter")
+    watch.lap(drafter.begins)
     return checks, drafts
 
 

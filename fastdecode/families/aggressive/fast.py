@@ -73,6 +73,8 @@ class FastChecks:
 class FastDrafter:
     """A drafter of this family."""
 
+    begins = "encode-drafter"
+
     def __init__(self, system: System, share_encoder: bool = False, min_len: int = 1):
         """Lay the model out; with `share_encoder` the encoder's output comes from the verifier.
 

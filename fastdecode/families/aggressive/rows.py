@@ -119,8 +119,11 @@ class Decoder(DecoderRow):
             raise ValueError(
                 f"draft: a drafter of {FAMILY} has no decoder of its own: leave it out"
             )
-        if self.drafter != FAMILY:
-            self._drafting_row()
+        if self.drafter != FAMILY and (tier := self._drafting_row().tier) != self.tier:
+            raise ValueError(
+                f"draft: its engine is of tier {tier}, that of the verifier of tier {self.tier}: "
+                "give both engines of one tier"
+            )
         for key in ("beta", "tau"):
             if self.mode == "draft" and getattr(self, key) != default(self, key):
                 raise ValueError(f"{key} is for what is verified, not for mode: draft")
@@ -130,8 +133,13 @@ class Decoder(DecoderRow):
 
     @property
     def twin_key(self) -> dict[str, object]:
-        """All but the engine and how encoders run, which change no token."""
-        return self.model_dump(exclude={"engine", "encoders"})
+        """All but the engines and how encoders run, which change no token."""
+        key = self.model_dump(exclude={"engine", "encoders"})
+        return key if self.drafter == FAMILY else key | {"draft": self._drafting_row().twin_key}
+
+    def precision(self, run: str) -> str:
+        """Return that of the run, or that of a drafter which computes otherwise."""
+        return run if self.drafter == FAMILY else self._drafting_row().precision(run)
 
     def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
         """About four tokens are accepted at a time."""

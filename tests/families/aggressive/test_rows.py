@@ -38,6 +38,30 @@ def test_a_decoder_of_drafts_by_another_family() -> None:
     assert decoder.companions(NAT) == ("transformer",)
 
 
+@pytest.mark.parametrize(("engine", "drafting"), [("fastdecode", "eager"), ("eager", "fastdecode")])
+def test_both_decode_in_one_tier(engine: str, drafting: str) -> None:
+    with pytest.raises(ValidationError, match="draft: its engine is of tier"):
+        Decoder(drafter="parallel", verifier="t", engine=engine, draft={"engine": drafting})
+
+
+def test_a_fast_drafter_is_the_twin_of_an_eager_one() -> None:
+    eager, fast, other = (
+        Decoder(drafter="dag", verifier="t", engine=engine, draft={"engine": engine, **more})
+        for engine, more in (("eager", {}), ("fastdecode", {}), ("eager", {"search": "greedy"}))
+    )
+    assert eager.twin_key == fast.twin_key != other.twin_key
+
+
+def test_the_arithmetic_is_that_of_a_coarser_drafter() -> None:
+    draft = {"k": 8, "engine": "fastdecode"}
+    rows = [
+        Decoder(drafter="lattice", verifier="t", engine="fastdecode", draft=draft | more)
+        for more in ({}, {"bf16": True})
+    ]
+    assert [row.precision("fp32") for row in rows] == ["fp32", "bf16"]
+    assert Decoder().precision("fp16") == "fp16"
+
+
 def test_who_is_needed_to_train_and_to_decode() -> None:
     assert GAD.companions == SHARED.companions == ("transformer",)
     assert System(verifier="transformer", encoder="random").companions == ()
