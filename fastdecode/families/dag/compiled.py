@@ -81,13 +81,16 @@ def best_hypotheses(
 
 @dataclass(frozen=True)
 class _Graphs:
-    """Graphs of a batch as C++ reads them: (B, L, C) each, but for sizes and starts (B)."""
+    """Graphs of a batch as C++ reads them: (B, L, C) each, but for sizes and starts (B).
 
-    sizes: NDArray[np.int64]
-    vertices: NDArray[np.int64]
-    words: NDArray[np.int64]
-    steps: NDArray[np.float64]
-    starts: NDArray[np.float64]
+    Whole numbers of 64 bits, and for steps and starts doubles.
+    """
+
+    sizes: NDArray[Any]
+    vertices: NDArray[Any]
+    words: NDArray[Any]
+    steps: NDArray[Any]
+    starts: NDArray[Any]
 
     def check(self) -> None:
         """C++ does not look: raise IndexError for a link that goes back or leaves the graph."""

@@ -62,6 +62,8 @@ class System(AnySystem):
     def _is_read(self) -> "System":
         if self.glancing != "adaptive" and self.glancing_ratio != default(self, "glancing_ratio"):
             raise ValueError(f"glancing_ratio is for glancing: adaptive, not {self.glancing}")
+        if self.force_emission and not self.glances:
+            raise ValueError("force_emission is of what glancing shows, and glancing is none")
         return self
 
     @property

@@ -176,7 +176,8 @@ def test_a_wide_beam_finds_the_best_of_all(
 
 
 def test_all_outputs_together_have_probability_1() -> None:
-    """EOD on the left closes the pair, so that no output is counted twice or lost."""
+    """Of `score`, which the search is held to: EOD on the left closes the pair, so that no output
+    is counted twice or lost."""
     for size in (1, 2):
         rules = Rules(size=size, beam=1, lenpen=0.0, min_len=0, eos=E, pad=PAD)
         (table,) = tables(3, 1, size)

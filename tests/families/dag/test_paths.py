@@ -152,9 +152,14 @@ def test_whatever_is_lost_a_sum_that_is_trusted_is_right(
     cross: float, middle: float, end: float, dtype: torch.dtype
 ) -> None:
     scores, links, lengths, sizes = two_chains(cross, middle, end)
-    expected = float(sum_paths(scores, links, lengths, sizes))
-    found, _ = log_likelihood(scores.to(dtype), links.to(dtype), lengths, sizes)
-    assert float(found) == pytest.approx(expected, rel=paths.TOLERANCE + 1e-6)
+    exact = [part.double().requires_grad_() for part in (scores, links)]
+    given_ = [part.to(dtype).requires_grad_() for part in (scores, links)]
+    expected = sum_paths(*exact, lengths, sizes)
+    found, _ = log_likelihood(*given_, lengths, sizes)
+    assert found.item() == pytest.approx(expected.item(), rel=paths.TOLERANCE + 1e-6)
+    slopes = torch.autograd.grad(found, given_)
+    for slope, right in zip(slopes, torch.autograd.grad(expected, exact), strict=True):
+        assert torch.allclose(slope.double(), right.nan_to_num(0.0), atol=1e-4)
 
 
 @settings(max_examples=20)
