@@ -36,6 +36,13 @@ class Check(Row):
         description="whether curves are compared between their points, too, on straight lines: at "
         "the x of every point that lies where all of them reach",
     )
+    share: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="of whole curves, whose points count lines: the least share of these that an x "
+        "stands for, to be checked",
+    )
     artifacts: tuple[Name, ...] = Field(
         (), description="artifacts in which the cells are looked for, by default all of the claim"
     )
@@ -56,6 +63,8 @@ class Check(Row):
             )
         if self.interpolated and any("@" in cell for cell in self.cells()):
             raise ValueError("interpolated is of whole curves: name them without @")
+        if self.share and (self.interpolated or any("@" in cell for cell in self.cells())):
+            raise ValueError("share is of whole curves, point by point: name them without @")
         for term in self.terms():
             for part in (term, *inner(term)):
                 if isinstance(part, dict):

@@ -9,7 +9,7 @@ import pandas as pd
 from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, Artifact
 from fastdecode.report.artifacts.caption import captioned
-from fastdecode.report.artifacts.cells import LETTERS
+from fastdecode.report.artifacts.cells import CELLS, LETTERS, published_cells
 from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import NOT_RUN, Table, notes, seeds_of, signed
 
@@ -25,7 +25,7 @@ def beside(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """
     ours = cells[cells["source"] == OURS]
     rows = list(artifact.rows)
-    table = published_columns(artifact, cells)
+    table = published_columns(artifact)
     run = ours.drop_duplicates(["row", "what"]).groupby("row", sort=False)["what"]
     what = {str(row): ", ".join(names) for row, names in run}
     table[RUN_HERE] = [what.get(row, _missing(artifact, row)) for row in rows]
@@ -64,10 +64,13 @@ def published_number(cell: Mapping[Any, Any]) -> str:
 
 
 def published_columns(
-    artifact: Artifact, cells: pd.DataFrame, form: Callable[[Any], str] = published_number
+    artifact: Artifact, form: Callable[[Any], str] = published_number
 ) -> dict[str, list[str]]:
-    """Return heading → column of an artifact's labels and then of its published numbers."""
-    rows = list(artifact.rows)
+    """Return heading → column of an artifact's labels and then of its published numbers.
+
+    They are those of today: a CSV may be older than a row, or than a correction.
+    """
+    rows, cells = list(artifact.rows), CELLS.frame(published_cells(artifact))
     heads = [(LABEL, column, heading) for column, heading in artifact.labels.items()]
     heads += [
         (PUBLISHED, column, published_heading(heading))
@@ -111,7 +114,10 @@ def _metric(artifact: Artifact, column: str) -> Metric:
 
 
 def _kind(artifact: Artifact, column: str) -> str:
-    return "memory" if _metric(artifact, column).on_gpu else "times"
+    metric = _metric(artifact, column)
+    if metric.on_gpu:
+        return "memory"
+    return "median times" if metric.tidy == "latency_median" else "times"
 
 
 def _tier(tier: object, ours: pd.DataFrame) -> str:

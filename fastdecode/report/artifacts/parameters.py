@@ -54,7 +54,7 @@ def _setting(settings: Mapping[str, Any], key: str) -> Any:
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: labels, published columns, and ours by dataset."""
     rows = list(artifact.rows)
-    table = published_columns(artifact, cells)
+    table = published_columns(artifact)
     ours = cells[cells["source"] == OURS]
     for (dataset, of, what), group in ours.groupby(["dataset", "column", "what"], sort=False):
         table[" ".join([str(dataset), str(what)])] = column_of(

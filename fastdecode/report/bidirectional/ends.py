@@ -71,7 +71,7 @@ def _precisions(here: pd.DataFrame, part: Part, end: str) -> Iterator[dict[str, 
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each dataset."""
     rows = list(artifact.rows)
-    table = published_columns(artifact, cells, _percent)
+    table = published_columns(artifact, _percent)
     ours = cells[cells["source"] == OURS]
     for dataset, group in ours.groupby("dataset", sort=False):
         for column, heading in artifact.published.items():

@@ -94,7 +94,7 @@ def _speeds(here: pd.DataFrame, part: Part, artifact: Artifact) -> Iterator[dict
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: the published columns, and the same of each corpus."""
     rows = list(artifact.rows)
-    table = published_columns(artifact, cells)
+    table = published_columns(artifact)
     ours = cells[cells["source"] == OURS]
     corpora = ours[ours["column"] == "corpus"].set_index("dataset")["text"]
     for corpus in corpora.unique():

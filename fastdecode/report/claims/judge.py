@@ -21,6 +21,7 @@ from fastdecode.report.claims.evidence import (
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 LEVEL = 0.95  # of intervals
+RARE = 0.01  # a share of resamples that may lack what a number is of, such as lines of a length
 UNMEASURED = "not measured in this run"
 NO_INTERVAL = "no interval is known"
 TOO_FEW = "too few repeats or lines for an interval"
@@ -146,6 +147,7 @@ class _Case:
                     continue
                 points = [cell for cell in here if cell.panel == panel]
                 shared = (_covered if check.interpolated else _shared)(names, points)
+                shared = _frequent(shared, names, points, check.share)
                 if check.interpolated:
                     look = self._looking_along(points)
                 for x in shared:
@@ -211,6 +213,17 @@ def _shared(curves: set[str], cells: Sequence[Cell]) -> list[str]:
     return [x for x in dict.fromkeys(places[0]) if all(x in others for others in places)]
 
 
+def _frequent(
+    places: list[str], curves: set[str], cells: Sequence[Cell], share: float
+) -> list[str]:
+    """Return the x of `places` that stand for at least such a share of a curve's lines."""
+    if not share:
+        return places
+    curve = min(curves)
+    lines = {f"{c.across.value:g}": c.origin["n"] for c in cells if c.across and c.curve == curve}
+    return [x for x in places if lines[x] >= share * sum(lines.values())]
+
+
 def _covered(curves: set[str], cells: Sequence[Cell]) -> list[str]:
     """Return the x, as text, at which one curve has a point, as far as all of them reach.
 
@@ -271,7 +284,9 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
         return _unmeasured(text, made)
     low = high = made.value
     if made.drawn is not None:
-        low, high = np.quantile(made.drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        there = made.drawn[~np.isnan(made.drawn)]
+        drawn = there if len(there) >= (1 - RARE) * len(made.drawn) else made.drawn
+        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
         why = TOO_FEW

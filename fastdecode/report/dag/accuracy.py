@@ -57,7 +57,7 @@ def _mean(documents: list[dict[str, Any]]) -> dict[str, Any]:
 def printed(name: str, artifact: Artifact, cells: pd.DataFrame) -> Table:
     """Return the table as it is printed: published columns, what was run, ours by dataset."""
     rows = list(artifact.rows)
-    table = published_columns(artifact, cells)
+    table = published_columns(artifact)
     ours = cells[cells["source"] == OURS]
     what = dict(zip(ours["row"], ours["what"], strict=True))
     table[RUN_HERE] = [what.get(row, NOT_RUN) for row in rows]

@@ -89,6 +89,24 @@ def test_a_condition_may_be_on_one_panel_alone(tmp_path: Path) -> None:
         assert len(one.findings) == 1
 
 
+def test_a_condition_may_be_on_frequent_lengths_alone(tmp_path: Path) -> None:
+    points = [
+        {**labelled(name, f"raw/{name}/beam5", "", x, y), "n": lines}
+        for x, lines, slower in ((1, 9, False), (2, 80, False), (3, 11, True))
+        for name, y in (("search", 1.0), ("encode", 0.5 if slower else 2.0))
+    ]
+
+    def found(share: float) -> Any:
+        check = {"rising": ["search", "encode"], "share": share}
+        return judged_of({**LENGTHS, "measured": {}}, tmp_path, points, check=[check])
+
+    for share, places in ((0.0, "123"), (0.09, "123"), (0.1, "23"), (0.2, "2")):
+        one = found(share)
+        assert [f.text for f in one.findings] == [f"search@{x} < encode@{x}" for x in places]
+        assert one.verdict == (FAILS if "3" in places else HOLDS)
+    assert found(0.9).verdict == UNKNOWN
+
+
 def test_bleu_by_length_has_the_interval_of_its_bucket(tmp_path: Path) -> None:
     points = [
         labelled(series, f"raw/{series}/d", f"{words}\n9 lines", x, y)
@@ -110,7 +128,10 @@ def test_bleu_by_length_has_the_interval_of_its_bucket(tmp_path: Path) -> None:
     one = judged_of(LENGTHS, tmp_path, points, check=first, scores=scores)
     assert one.verdict == HOLDS and one.findings[0].high == pytest.approx(10)
     assert judged_of(LENGTHS, tmp_path, points, check=first).verdict == UNKNOWN
-    few = {**drawn, "raw/dag/d/1-10": np.where(np.arange(1000) == 7, np.nan, 30 + noise)}
+    rare = {**drawn, "raw/dag/d/1-10": np.where(np.arange(1000) < 10, np.nan, 30 + noise)}
+    scores = {("toy", "test", "bleu_by_length"): pd.DataFrame(rare)}
+    assert judged_of(LENGTHS, tmp_path, points, check=first, scores=scores).verdict == HOLDS
+    few = {**drawn, "raw/dag/d/1-10": np.where(np.arange(1000) < 11, np.nan, 30 + noise)}
     scores = {("toy", "test", "bleu_by_length"): pd.DataFrame(few)}
     one = judged_of(LENGTHS, tmp_path, points, check=first, scores=scores)
     assert (one.verdict, one.findings[0].why) == (
