@@ -55,6 +55,8 @@ METRICS = {
     ),
     "tokens_per_second": Metric("tokens/s", "{:.0f}", "throughput_tokens", "speed", "Smax"),
     "speedup": Metric("speed-up", "×{:.2f}", "latency_median", "ratio", "S1"),
+    # what papers have that time whole test sets
+    "speedup_of_means": Metric("speed-up of means", "×{:.2f}", "latency_mean", "ratio", "S1"),
     "sentences_ratio": Metric(
         "speed-up", "×{:.2f}", "throughput_sentences", "ratio", "Smax", inverse=True
     ),

@@ -117,7 +117,8 @@ def _kind(artifact: Artifact, column: str) -> str:
     metric = _metric(artifact, column)
     if metric.on_gpu:
         return "memory"
-    return "median times" if metric.tidy == "latency_median" else "times"
+    kinds = {"latency_median": "median times", "latency_mean": "mean times"}
+    return kinds.get(metric.tidy, "times")
 
 
 def _tier(tier: object, ours: pd.DataFrame) -> str:
