@@ -244,12 +244,17 @@ class DecoderRow(Row):
         """
         return True
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+    def passes(self, tokens: float, system: System) -> tuple[float, float]:
         """Return (decoder passes, rows of tokens in each) of `tokens`, for the plan of a run.
 
-        `slots` are those of the system for a token. By default all are filled at once.
+        By default all slots of the system are filled at once.
         """
-        return 1.0, tokens * slots
+        return 1.0, tokens * system.slots
+
+    @property
+    def scores_words(self) -> bool:
+        """Whether every such row is scored over the whole vocabulary, for the plan of a run."""
+        return True
 
     @property
     def decodes_ensembles(self) -> bool:

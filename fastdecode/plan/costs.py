@@ -133,9 +133,10 @@ class Costs:
         """Return the seconds of a sentence, of which the multiplications reach `share`."""
         encoder, layers = self._layers(model.dataset, model.system)
         of_encoder, of_decoder, words = self.weights(model.dataset, model.system)
-        slots = self._config.systems[model.system].slots
-        passes, rows = self._config.decoders[decoder].passes(size.pieces, slots)
-        operations = 2 * (size.pieces * of_encoder + passes * rows * (of_decoder + words))
+        row = self._config.decoders[decoder]
+        passes, rows = row.passes(size.pieces, self._config.systems[model.system])
+        a_row = of_decoder + (words if row.scores_words else 0.0)
+        operations = 2 * (size.pieces * of_encoder + passes * rows * a_row)
         fixed = self._machine.device.step * (encoder + passes * layers) if share == SINGLE else 0.0
         return fixed + operations / (share * self._machine.throughput)
 

@@ -145,11 +145,35 @@ def test_slots_and_candidates_are_computed_too(tmp_path: Path) -> None:
     graphs = ("dag-lambda2", "dag-lambda4", "dag", "dag-lambda16")
     found = [seconds(name, "dag-lookahead") for name in graphs]
     assert found[3] - found[2] == pytest.approx(8 / 2 * (found[1] - found[0]))
-    drafted = toy._config.decoders["gad-strict"]  # whoever drafts, the verifier takes most
-    assert drafted.passes(9, 4) == drafted.passes(9)
+    systems, drafted = toy._config.systems, toy._config.decoders["gad-strict"]
+    # whoever drafts, the verifier takes most
+    assert drafted.passes(9, systems["dag"]) == drafted.passes(9, systems["gad"])
     assert seconds("cmlm", "mask-predict-10-3-lengths") < seconds("cmlm", "mask-predict-10")
-    decoders = costs("toy-lattice", tmp_path)._config.decoders
-    assert decoders["lattice-k64"].passes(9)[1] == 2 * decoders["lattice-k32"].passes(9)[1] > 9
+    decoders, lattice = costs("toy-lattice", tmp_path)._config.decoders, systems["lattice"]
+    (_, many), (_, few) = (decoders[f"lattice-k{k}"].passes(9, lattice) for k in (64, 32))
+    assert many == 2 * few > 9
+
+
+def test_the_vocabulary_counts_where_rows_are_scored_over_it(tmp_path: Path) -> None:
+    toy = costs("toy-lattice", tmp_path)
+    whole, candidates = (
+        toy.of(
+            of_model(
+                "translate_split", "toy.long/transformer-big/lattice", split="test", decoder=name
+            )
+        )
+        for name in ("lattice-k64", "lattice-k64-candidates")
+    )
+    _, decoder, words = toy.weights("toy.long", "lattice")
+    assert words > decoder  # so that most of the work is not done
+    assert candidates.seconds - IMPORT < 0.5 * (whole.seconds - IMPORT)
+
+
+def test_pairs_take_half_of_the_passes(tmp_path: Path) -> None:
+    config = costs("toy-bidirectional", tmp_path)._config
+    row = config.decoders["pairs-beam10"]
+    assert row.passes(20, config.systems["bidirectional"]) == (11, 20)
+    assert row.passes(20, config.systems["r2l"]) == (21, 10)
 
 
 def test_memory_is_measured_of_trained_models_alone(tmp_path: Path) -> None:

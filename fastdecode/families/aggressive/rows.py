@@ -141,7 +141,7 @@ class Decoder(DecoderRow):
         """Return that of the run, or that of a drafter which computes otherwise."""
         return run if self.drafter == FAMILY else self._drafting_row().precision(run)
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+    def passes(self, tokens: float, system: AnySystem) -> tuple[float, float]:
         """About four tokens are accepted at a time."""
         return 2 + tokens / 4, tokens / 2
 

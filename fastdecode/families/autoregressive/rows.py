@@ -43,7 +43,7 @@ class Decoder(DecoderRow):
             raise ValueError(f"int8 needs engine: ctranslate2, not {self.engine}")
         return self
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+    def passes(self, tokens: float, system: System) -> tuple[float, float]:
         """A pass for every token."""
         return tokens, float(self.beam)
 

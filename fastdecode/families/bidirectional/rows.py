@@ -48,9 +48,10 @@ class Decoder(DecoderRow):
     min_len: MinLength = 1
     engine: Engine = "eager"
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
-        """A pass for every pair."""
-        return tokens / 2 + 1, 2.0 * self.beam
+    def passes(self, tokens: float, system: AnySystem) -> tuple[float, float]:
+        """A pass for every pair, or for every token where the system writes one at a time."""
+        size = 1 if isinstance(system, System) and system.fold == "r2l" else 2
+        return tokens / size + 1, float(size * self.beam)
 
     @property
     def exact(self) -> bool:

@@ -44,9 +44,14 @@ class Decoder(DecoderRow):
             raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
         return self
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+    def passes(self, tokens: float, system: AnySystem) -> tuple[float, float]:
         """One, with a row for each candidate of a token."""
         return 1.0, tokens * self.k
+
+    @property
+    def scores_words(self) -> bool:
+        """Not where an edge is normalised over the candidates."""
+        return self.normalise == "vocabulary"
 
     @property
     def twin_key(self) -> dict[str, object]:

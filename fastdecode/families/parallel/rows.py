@@ -113,10 +113,10 @@ class Decoder(DecoderRow):
             raise ValueError("length_beam is not for search: ctc, which predicts no length")
         return self
 
-    def passes(self, tokens: float, slots: float = 1.0) -> tuple[float, float]:
+    def passes(self, tokens: float, system: AnySystem) -> tuple[float, float]:
         """All at once and in all lengths that are tried, as often as there are iterations."""
         passes = self.iterations or ITERATIONS if self.search == "mask-predict" else 1
-        return float(passes), tokens * slots * self.length_beam
+        return float(passes), tokens * system.slots * self.length_beam
 
     def fits(self, system: AnySystem) -> bool:
         """Tell whether the system learned what this search looks for."""

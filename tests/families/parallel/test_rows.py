@@ -83,10 +83,11 @@ def test_decoders_fit_what_learned_for_them() -> None:
 
 
 def test_passes_are_those_of_the_search() -> None:
-    assert Decoder(search="mask-predict").passes(9) == (10, 9)
-    assert Decoder(search="mask-predict", iterations=4).passes(9) == (4, 9)
-    assert Decoder(search="mask-predict", length_beam=3).passes(9) == (10, 27)
-    assert Decoder(search="ctc").passes(9) == Decoder().passes(9) == (1, 9)
+    assert Decoder(search="mask-predict").passes(9, System()) == (10, 9)
+    assert Decoder(search="mask-predict", iterations=4).passes(9, System()) == (4, 9)
+    assert Decoder(search="mask-predict", length_beam=3).passes(9, System()) == (10, 27)
+    assert Decoder(search="ctc").passes(9, System(kind="ctc")) == (1, 18)
+    assert Decoder().passes(9, System()) == (1, 9)
 
 
 def test_optimised_decoders_have_twins() -> None:
