@@ -34,7 +34,7 @@ LEVELS = {
     "news": "news",
     "baselines": "Multi30k, baselines",
     "copies/multi30k": "Multi30k, mixed copies",
-    "multi30k-seeds": "Multi30k, two seeds",
+    "multi30k-seeds": "Multi30k, three seeds",
     "gpu": "Multi30k, on a GPU",
 }
 ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more

@@ -49,8 +49,8 @@ class Front:
 
         Each has its own limit on length, so that a batch equals its sentences one by one. `passes`
         are iterations, and `accepted` the tokens that each of them added, `</s>` among them. The
-        score is the mean log-probability by the verifier. Stages: encode, encode-drafter, draft,
-        verify, search (all between), finish.
+        score is the mean log-probability by the verifier. Stages: encode, encode-drafter (of a
+        drafter of this family), draft, verify, search (all between), finish.
         """
         self._watch.start()
         batch = batch_of(sources, self._source, self._device)

@@ -257,14 +257,17 @@ def test_the_drafter_alone_writes_block_after_block(
 def test_any_family_drafts(ragged: list[list[str]]) -> None:
     verifier = untrained()
     other = replace(shaken(untrained(seed=8), 9), companions={"verifier": verifier})
-    row = {"drafter": "autoregressive", "draft": {"beam": 2}, "verifier": "verifier"}
+    row = {"drafter": "autoregressive", "verifier": "verifier"}
+    row["draft"] = {"beam": 2, "engine": "fastdecode"}
     decoder = other.decoder("aggressive", {**row, "engine": "fastdecode"}, " ".join)
     expected = [translation.tokens for translation in greedy(verifier, ragged)]
     assert [translation.tokens for translation in decoder(ragged)] == expected
-    row["draft"] = {"beam": 1, "engine": "fastdecode"}
+    row |= {"draft": {"beam": 1, "engine": "fastdecode"}, "engine": "fastdecode"}
     itself = replace(verifier, companions={"verifier": verifier})
     translations = itself.decoder("aggressive", row, " ".join)(ragged)
     assert [translation.passes for translation in translations] == [1] * len(ragged)
+    assert all("encode-drafter" not in one.stages for one in translations)  # it drafts
+    assert all(one.stages["draft"] > 0 for one in translations)
 
 
 # What the numbers say

@@ -15,7 +15,7 @@ from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import Split
 from fastdecode.system import System
 from tests.families.parallel.conftest import untrained
-from tests.families.parallel.test_decoders import BOS, EOS, PAD, Sentences, logits
+from tests.families.parallel.test_decoders import BOS, EOS, PAD, UNK, Sentences, logits
 
 SPECIAL = 4
 
@@ -50,12 +50,14 @@ def test_slot_by_slot_accuracy_is_that_of_what_may_be_written(
     draw = Random(2)
     words = [*(f"w{number}" for number in range(26)), "unheard"]
     references = [draw.choices(words, k=3) for _ in ragged]
-    right = []
+    right, written = [], []
     for source, reference in zip(ragged, references, strict=True):
         scores = logits(dice, source, 5)[1:-1].clone()
         scores[:, [BOS, PAD, EOS]] = -inf
         found = scores.argmax(1).tolist()
+        written += found
         right.append(sum(map(int.__eq__, found, map(dice.target.index, reference))))
+    assert UNK in written
     found = accuracy(dice, Split(ragged, {"real": references}))
     assert [list(line) for line in found["by_line"][""]] == [[count, 3] for count in right]
     assert found["accuracy"] == pytest.approx(sum(right) / (3 * len(ragged)))
