@@ -58,6 +58,9 @@ def test_slot_by_slot_accuracy_is_that_of_what_may_be_written(
         written += found
         right.append(sum(map(int.__eq__, found, map(dice.target.index, reference))))
     assert UNK in written
+    named = [dice.target[word] if word != UNK else "unheard" for word in written]
+    likeliest = [named[i : i + 3] for i in range(0, len(named), 3)]
+    assert accuracy(dice, Split(ragged, {"real": likeliest}))["accuracy"] == 1
     found = accuracy(dice, Split(ragged, {"real": references}))
     assert [list(line) for line in found["by_line"][""]] == [[count, 3] for count in right]
     assert found["accuracy"] == pytest.approx(sum(right) / (3 * len(ragged)))
