@@ -168,10 +168,6 @@ class Configuration(Definitions):
                     want(other)
         return list(wanted)
 
-    def targets(self, dataset: str) -> list[str]:
-        """Return the target sides that the run learns from on `dataset`."""
-        return list(dict.fromkeys(m.target for m in self.models() if m.dataset == dataset))
-
     def decoders_of(self, entry: str) -> list[str]:
         """Return the decoders of the run for `entry`, target/system, that fit it."""
         if entry not in self._decoders_of:  # asked for every file of a run

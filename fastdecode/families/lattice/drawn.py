@@ -25,7 +25,8 @@ def lattices(system: System, split: Split) -> dict[str, Any]:
 
     Raises UserError if no sentence is short enough.
     """
-    decoding = Lattices(system, min(K, len(system.target) - system.target.nspecial))
+    candidates = min(K, len(system.target) - system.target.nspecial)
+    decoding = Lattices(system, candidates)
     sentences = []
     for number in split.short(DRAWN):
         lattice = decoding(split.sources[number])
@@ -38,9 +39,10 @@ def lattices(system: System, split: Split) -> dict[str, Any]:
             }
         )
     return {
-        "definition": f"of the {K} candidates of a slot up to {WORDS}: [word, nats by which the "
-        "best path through it is behind the best of all], the better first; edges: [word in the "
-        "slot, word in the next, nats], by their numbers from 0; selected: the path of the search",
+        "definition": f"of the {candidates} candidates of a slot up to {WORDS}: [word, nats by "
+        "which the best path through it is behind the best of all], the better first; edges: [word "
+        "in the slot, word in the next, nats], by their numbers from 0; selected: the path of the "
+        "search",
         "sentences": sentences,
     }
 

@@ -64,6 +64,22 @@ def test_a_speed_up_stays_in_its_tier(tidy: pd.DataFrame) -> None:
     assert ours(found, "slow", "speedup", "reference")["value"] == 1
 
 
+def test_a_speed_up_of_means_is_of_means(tidy: pd.DataFrame) -> None:
+    """It is another number than that of medians where some sentences take long."""
+    slow = tidy["system"] == "base"
+    tidy.loc[slow & (tidy["metric"] == "latency_mean"), "value"] *= 3
+    artifact = ARTIFACT.model_copy(
+        update={"measured": {"speedup": "speedup", "means": "speedup_of_means"}}
+    )
+    found = cells(Evidence(artifact, tidy, PARTS))
+    for tier in artifact.tiers:
+        assert ours(found, "quick", "speedup", tier)["value"] == pytest.approx(2.0)
+        assert ours(found, "quick", "means", tier)["value"] == pytest.approx(6.0)
+    table = printed("it", artifact, found)
+    assert {"toy speed-up (reference)", "toy speed-up of means (reference)"} <= set(table.frame)
+    assert "Median times and mean times of ours" in table.caption
+
+
 def test_a_ratio_says_in_which_batches_its_base_is_fastest(tidy: pd.DataFrame) -> None:
     rate = tidy["metric"] == "throughput_sentences"
     tidy.loc[rate & (tidy["system"] == "base") & (tidy["batch"] == "32"), "value"] = 1e6
