@@ -50,6 +50,23 @@ def test_all_decoders_of_a_run_are_timed_on_the_same_lines(
         assert 0.5 * whole < sum(one.stages.values()) <= whole
 
 
+def test_no_line_is_timed_that_one_of_the_decoders_cannot_read(
+    bench: Bench, entry: Entries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths = sorted(map(len, bench.sources))
+    systems = {"far": Pretended(), "near": Pretended()}
+    for system in systems.values():
+        system.device = "cpu"
+    systems["near"].longest = lengths[len(lengths) // 2]
+    assert systems["near"].longest < lengths[-1] < systems["far"].longest
+    monkeypatch.setattr(Bench, "load", lambda self, path: systems[path])
+    entries = [replace(entry(name), checkpoint=name) for name in systems]
+    bench = replace(bench, settings=bench.settings.model_copy(update={"lines": len(lengths)}))
+    timings = time_decoders(entries, bench, "S1")
+    read = [len(bench.sources[line]) for line in timings.lines]
+    assert max(read) == systems["near"].longest and len(read) > 3
+
+
 def test_a_model_is_loaded_once_whoever_decodes_with_it(bench: Bench, entry: Entries) -> None:
     alone, other = entry("greedy"), entry("draft")
     checkpoint = alone.checkpoint

@@ -116,6 +116,7 @@ def test_a_second_call_does_not_train_again(
         raise AssertionError("trained again")
 
     before = (trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)
+    written = (trained / "checkpoint.pt").stat().st_mtime_ns
     now = commit()
     monkeypatch.setattr(supervision.subprocess, "Popen", never)
     monkeypatch.setattr(run, "commit", lambda: now)
@@ -129,6 +130,7 @@ def test_a_second_call_does_not_train_again(
         (trained / name).unlink()
     train(tiny_job(), trained, {"system": "tiny", "commit": "of what put it together again"})
     assert ((trained / "checkpoint.pt").read_bytes(), curve_but_for_times(trained)) == before
+    assert (trained / "checkpoint.pt").stat().st_mtime_ns > written  # newer than what it is made of
     assert read_json(trained / "train.json")["provenance"] == {"system": "tiny"}
 
 

@@ -23,7 +23,7 @@ from fastdecode.families.aggressive.drafter import (
     drafter_architecture,
 )
 from fastdecode.families.aggressive.fast import FastDrafter
-from fastdecode.glancing import to_reveal
+from fastdecode.glancing import reveal, to_reveal
 from fastdecode.system import System
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
 
@@ -197,6 +197,19 @@ def test_draws_are_of_the_update_and_the_sentence_alone() -> None:
     other = [loss.blocks(turned, 4, update)[0].places[:, 0].tolist() for update in range(40)]
     assert [row[::-1] for row in other] == places
     assert {row[0] for row in places} == set(range(6)) and {row[1] for row in places} == {0, 1, 2}
+
+
+def test_where_a_prefix_ends_says_nothing_of_what_is_shown() -> None:
+    """Of four slots the first is the one that is shown in a quarter of cases, wherever it is."""
+    many = 4000
+    ids = torch.arange(many)
+    loss = criterion(DrafterCriterion, untrained_drafter(untrained()), 1.0, seed=1)
+    blocks, _ = loss.blocks({"id": ids, "target": TARGET[:1].expand(many, -1)}, 4, 5)
+    one, anywhere = torch.ones(many, dtype=torch.long), torch.ones(many, 4, dtype=torch.bool)
+    first = reveal(one, anywhere, ids, loss.seed, 5)[:, 0].double()
+    for place in range(6):
+        chosen = first[blocks.places[:, 0] == place]
+        assert float(chosen.mean()) == pytest.approx(1 / 4, abs=0.08)
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.5, 1.0])

@@ -240,6 +240,28 @@ def test_every_objective_has_a_gradient_and_repeats(
     assert log["infeasible"] == log["recomputed"] == 0
 
 
+def test_vertices_that_are_shown_are_forced_in_the_loss(task: GraphTask) -> None:
+    model, batch = learner(), batch_of(task, list(range(12)))
+    model.set_num_updates(5)
+    state, seen, losses = torch.get_rng_state(), [], []
+    for force in (False, True):
+        criterion = loss_of(task, force_emission=force)
+        of_paths = criterion._losses
+
+        def noted(tokens: torch.Tensor, *rest: torch.Tensor, of_paths: Any = of_paths) -> Any:
+            seen.append(tokens.detach())
+            return of_paths(tokens, *rest)
+
+        criterion._losses = noted
+        torch.set_rng_state(state)
+        losses.append(criterion(model, batch)[0].item())
+    free, forced = seen
+    banned = forced.isneginf() & ~free.isneginf()
+    assert 0 < int(banned.any(1).sum()) < banned.any(1).numel()  # some vertices, not all
+    assert torch.equal(forced[~banned], free[~banned])
+    assert losses[1] > losses[0]  # fewer paths remain
+
+
 def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> None:
     model = learner().eval()
     batch = batch_of(task, list(range(12)))
