@@ -57,10 +57,10 @@ class Steps(Protocol):
         """
 
     def keep_rows(self, rows: Tensor) -> None:
-        """Put row `rows[r]` in the place of row r."""
+        """Put row `rows[r]` in the place of row r; `rows` (R) stay with their sentences."""
 
     def keep_sentences(self, sentences: Tensor) -> None:
-        """Keep these sentences alone, with all their rows."""
+        """Keep these `sentences` (numbers in the batch, rising) alone, with all their rows."""
 
 
 class Search(Protocol):
@@ -76,10 +76,10 @@ class Search(Protocol):
         """
 
     def results(self, sentences: Tensor) -> list[Found]:
-        """Return the best hypotheses of these sentences, which are done."""
+        """Return the best hypotheses of these `sentences` (their numbers), which are done."""
 
     def keep(self, sentences: Tensor) -> None:
-        """Go on with these sentences alone."""
+        """Go on with these `sentences` (their numbers, rising) alone."""
 
 
 def run_search(

@@ -87,8 +87,7 @@ class Selection:
     def text(self) -> dict[str, Any]:
         """Return what fastdecode.text.Text is made with."""
         corpus = self.configuration.corpora[self.configuration.datasets[self.dataset].corpus]
-        keys = ("source", "target", "lowercase", "pretokenised")
-        return {**{key: getattr(corpus, key) for key in keys}, "codes": self.codes}
+        return {**corpus.text, "codes": self.codes}
 
     def must_be_trained(self) -> None:
         """Raise UserError, which says how to train it, if it is not."""

@@ -51,7 +51,7 @@ class Check(Row):
     )
 
     @model_validator(mode="after")
-    def _whole(self) -> "Check":
+    def _is_sound(self) -> "Check":
         if sum(map(bool, (self.rising, self.equal, self.value))) != 1:
             raise ValueError("a check is one of rising, equal and value")
         if len(self.rising) == 1 or len(self.equal) == 1:
@@ -104,7 +104,7 @@ class Claim(Row):
     )
 
     @model_validator(mode="after")
-    def _checked(self) -> "Claim":
+    def _is_sound(self) -> "Claim":
         if bool(self.check) == bool(self.unchecked):
             raise ValueError("a claim has a check, or says in unchecked why it has none")
         for check in self.check:

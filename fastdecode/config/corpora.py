@@ -6,7 +6,7 @@ written there.
 """
 
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
@@ -200,8 +200,13 @@ class Corpus(Row):
                         "its beginning is from where snakemake is called)"
                     )
 
+    @property
+    def text(self) -> dict[str, Any]:
+        """What its raw lines are turned into tokens by, beside the BPE codes: see text.Text."""
+        return self.model_dump(include={"source", "target", "lowercase", "pretokenised"})
+
     @model_validator(mode="after")
-    def _fits_together(self) -> "Corpus":
+    def _is_sound(self) -> "Corpus":
         if self.source == self.target:
             raise ValueError(f"source and target are both {self.source}")
         if bool(self.generate) == bool(self.splits):

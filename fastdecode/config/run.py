@@ -38,7 +38,7 @@ class Latency(Row):
     repeats: PositiveInt = Field(5, description="passes over the lines, below 5 marked †")
 
     @model_validator(mode="after")
-    def _sound(self) -> "Latency":
+    def _is_sound(self) -> "Latency":
         for key in ("scenarios", "threads", "batches"):
             each_once(key, getattr(self, key))
         if "Smax" in self.scenarios and min(self.batches) > self.batch_lines:
@@ -122,7 +122,7 @@ class Run(Row):
     latency: Latency = Field(Latency(), description="the latency measurement")
 
     @model_validator(mode="after")
-    def _sound(self) -> "Run":
+    def _is_sound(self) -> "Run":
         for key in ("datasets", "systems", "seeds", "papers"):
             each_once(key, getattr(self, key))
         pairs = self.decoder_patterns

@@ -19,7 +19,7 @@ from fastdecode.files import read_json
 from fastdecode.progress import say
 from fastdecode.provenance import cores, describe, of_cores, processor
 
-MEGABYTE = 1 << 20
+MEBIBYTE = 1 << 20
 WIDTH = 512  # of the matrix that is multiplied by a vector, as in a base Transformer
 MATRIX = {"cpu": 2048, "cuda": 8192}  # rows and columns of the matrices that are multiplied
 
@@ -86,7 +86,7 @@ def measure_machine(device: str, threads: Sequence[int]) -> dict[str, Any]:
     are two operations. Leaves PyTorch with the last number of threads.
     """
     synchronise = synchroniser(device)
-    size = array_bytes() if device == "cpu" else 1024 * MEGABYTE
+    size = array_bytes() if device == "cpu" else 1024 * MEBIBYTE
     calls = 1 if device == "cpu" else 10  # a GPU is so fast that waiting for it would count
     measured = []
     with torch.inference_mode():
@@ -166,7 +166,7 @@ def array_bytes(cpus: Path = Path("/sys/devices/system/cpu")) -> int:
             caches[level, shared] = int(size.strip().removesuffix("K")) << 10
         except (OSError, ValueError):
             continue
-    return min(max(256 * MEGABYTE, 4 * sum(caches.values())), 1024 * MEGABYTE)
+    return min(max(256 * MEBIBYTE, 4 * sum(caches.values())), 1024 * MEBIBYTE)
 
 
 def _reading(device: str, size: int) -> Iterator[Kernel]:

@@ -79,7 +79,7 @@ def quality(
     `reference` holds the raw target lines and `tokenised` the same lines as the corpus was
     tokenised, without BPE; `references` holds, for each line, right translations (raw, any
     number of them), or is None. `language`, the target's code, chooses sacreBLEU's tokeniser: `zh`,
-    `ja-mecab`, else `13a`. `lowercase` ignores case, for corpora that were lowercased.
+    `ja-mecab`, `ko-mecab`, else `13a`. `lowercase` ignores case, for corpora that were lowercased.
 
     Raises UserError on an empty test set, on numbers of lines that differ, on a line without any
     right translation, and where the tokeniser's own package is missing.

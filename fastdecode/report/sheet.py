@@ -35,7 +35,9 @@ class Sheet:
         return frame.astype(dict.fromkeys(self.numbers, float))
 
     def write(self, path: Path, frame: pd.DataFrame) -> None:
-        """Write the frame, the numbers with all their digits."""
+        """Write a frame with these columns, the numbers with all their digits."""
+        if tuple(frame.columns) != self.columns:
+            raise ValueError(f"{path}: {', '.join(frame.columns)} are not the columns of its kind")
         write_csv(path, frame)
 
     def read(self, path: Path) -> pd.DataFrame:

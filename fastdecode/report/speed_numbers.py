@@ -5,10 +5,11 @@ figures of quality against speed, are made of these rows alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
+from fastdecode.config.rows import Tier
 from fastdecode.errors import UserError
 from fastdecode.provenance import processor
 from fastdecode.report.sheet import Sheet
@@ -17,7 +18,7 @@ from fastdecode.report.tidy import LEFT_OUT, MEMORY
 
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
-TIERS = ("reference", "optimised")
+TIERS = get_args(Tier)
 COARSE = ("int8", "bf16")  # of single decoders, in a run of another precision
 SPEED = {"S1": "latency_median", "Smax": "throughput_sentences"}  # what ratios are made of
 METRICS = [

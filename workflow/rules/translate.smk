@@ -3,9 +3,7 @@
 
 def text_of(wildcards):
     """Return what turns the dataset's raw lines into tokens: languages and conventions."""
-    corpus = corpus_of(wildcards)
-    keys = ("source", "target", "lowercase", "pretokenised")
-    return {key: getattr(corpus, key) for key in keys}
+    return corpus_of(wildcards).text
 
 
 rule translate_split:

@@ -63,11 +63,11 @@ class BlockwiseDecoder(TransformerDecoder):  # type: ignore[misc]
         self.heads = Heads(width, width, int(args.block))
 
     def output_layer(self, features: Tensor) -> Tensor:
-        """Return the first head's logits: fairseq decodes and scores with these."""
+        """Return the first head's logits (…, V) of `features` (…, d): fairseq uses these."""
         return self.project(self.heads(features)[..., 0, :])
 
     def project(self, states: Tensor) -> Tensor:
-        """Return logits of a head's states."""
+        """Return logits (…, V) of a head's states (…, d)."""
         logits: Tensor = super().output_layer(states)
         return logits
 

@@ -44,7 +44,7 @@ class System(AnySystem):
     scale_embeddings: bool = Field(True, description="drafter: embeddings times √width")
 
     @model_validator(mode="after")
-    def _fits(self) -> "System":
+    def _is_sound(self) -> "System":
         if self.kind == "drafter" and not self.verifier:
             raise ValueError("a drafter needs a verifier: name a system, such as transformer")
         if self.kind == "blockwise" and self.verifier:
@@ -110,7 +110,7 @@ class Decoder(DecoderRow):
     engine: Engine = "eager"
 
     @model_validator(mode="after")
-    def _fits(self) -> "Decoder":
+    def _is_sound(self) -> "Decoder":
         if self.drafter != FAMILY and not (self.mode == "verify" and self.verifier):
             raise ValueError(f"drafter: {self.drafter} needs mode: verify and a verifier")
         if self.drafter != FAMILY and self.encoders != "apart":

@@ -38,7 +38,7 @@ class Decoder(DecoderRow):
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> "Decoder":
+    def _is_sound(self) -> "Decoder":
         if self.int8 and self.engine != "ctranslate2":
             raise ValueError(f"int8 needs engine: ctranslate2, not {self.engine}")
         return self

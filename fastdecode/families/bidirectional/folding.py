@@ -13,14 +13,14 @@ What is left of the last group are ends of decoding (EOD), one at least: `</s>` 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar, get_args
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-Order = Literal["bidirectional", "pairs-l2r", "pairs-r2l", "r2l"]
-Start = Literal["bos-eos", "bos-bos"]
+from fastdecode.families.bidirectional.rows import Order, Start
+
 T = TypeVar("T")
 
 

@@ -49,7 +49,7 @@ class FoldedNetwork(TransformerDecoder):  # type: ignore[misc]
         self.first = self.fold.first(dictionary.bos(), dictionary.eos())
 
     def buffered_future_mask(self, tensor: Tensor) -> Tensor:
-        """Return what fairseq adds to the attention logits: -inf at later groups."""
+        """Return what fairseq adds to attention logits (T, T): -inf at later groups."""
         seen = group_mask(len(tensor), self.fold.size, tensor.device)
         return torch.zeros_like(seen, dtype=tensor.dtype).masked_fill(~seen, float("-inf"))
 

@@ -16,17 +16,19 @@ from fastdecode.config.rows import (
 from fastdecode.config.rows import System as AnySystem
 
 STATISTICS = ("losses", "masks", "steps")
+Order = Literal["bidirectional", "pairs-l2r", "pairs-r2l", "r2l"]
+Start = Literal["bos-eos", "bos-bos"]
 
 
 class System(AnySystem):
     """A Transformer that writes a translation in another order, or two tokens at a time."""
 
-    fold: Literal["bidirectional", "pairs-l2r", "pairs-r2l", "r2l"] = Field(
+    fold: Order = Field(
         "bidirectional",
         description="order of writing: a token from each end a step, two neighbours from the left "
         "or from the right, or one token a step from the right",
     )
-    start: Literal["bos-eos", "bos-bos"] = Field(
+    start: Start = Field(
         "bos-eos",
         description="the pair that decoding starts from: (`<s>`, `</s>`) as the paper says, or "
         "`<s>` twice as its public code does; r2l starts from `</s>`",

@@ -81,17 +81,10 @@ def expansions(graph: Graph, count: int) -> Expansions:
     )
 
 
-def beam_search(
-    graph: Graph, settings: BeamSettings, model: LanguageModel | None = None
-) -> list[Found]:
-    """Return tokens and score (equation 11) of the best translation of each sentence."""
-    return [found[0] for found in best_hypotheses(graph, 1, settings, model)]
-
-
 def best_hypotheses(
     graph: Graph, count: int, settings: BeamSettings, model: LanguageModel | None = None
 ) -> list[list[Found]]:
-    """Return the `count` best translations of each sentence that the search ends with."""
+    """Return the `count` best translations of each sentence, tokens and score (equation 11)."""
     pairs = expansions(graph, settings.expansions)
     sizes, starts = graph.sizes.tolist(), graph.scores[:, 0, 0].tolist()
     each = zip(pairs.vertices, pairs.words, pairs.scores, sizes, starts, strict=True)

@@ -42,20 +42,10 @@ _Numbers, _Doubles = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_dou
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, _Numbers, _Numbers, _Doubles, _Numbers)
 
 
-def beam_search(
-    graph: Graph, settings: BeamSettings, model: LanguageModel | None = None
-) -> list[Found]:
-    """Return tokens and score (equation 11) of the best translation of each sentence.
-
-    Raises UserError if the search cannot be compiled.
-    """
-    return [found[0] for found in best_hypotheses(graph, 1, settings, model)]
-
-
 def best_hypotheses(
     graph: Graph, count: int, settings: BeamSettings, model: LanguageModel | None = None
 ) -> list[list[Found]]:
-    """Return the `count` best translations of each sentence that the search ends with.
+    """Return the `count` best translations of each sentence, tokens and score (equation 11).
 
     Raises UserError if the search cannot be compiled, and what the language model raises.
     """

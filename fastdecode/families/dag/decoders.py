@@ -19,7 +19,7 @@ from fastdecode.families.dag.sample import NUCLEUS, sample
 from fastdecode.families.dag.vertices import Vertices
 from fastdecode.families.dag.viterbi import viterbi
 from fastdecode.families.dag.walk import walk
-from fastdecode.framing import blank_slots, frame_sources, mask_of
+from fastdecode.framing import FRAME, blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.train.draws import keyed_uniforms, source_ids
@@ -58,7 +58,7 @@ class GraphDecoder:
         )
         if fast and row.search == "beam":
             compiled.library()  # says now if it does not compile
-        self._beam_search = compiled.beam_search if fast else beam.beam_search
+        self._best_hypotheses = (compiled if fast else beam).best_hypotheses
         self._ngrams = _ngrams(system) if row.search == "beam" and row.lm_weight else None
         self.bytes_per_pass = bytes_per_pass(model, model.decoder.links)
         self.serial_layers = serial_layers(model)
@@ -72,7 +72,7 @@ class GraphDecoder:
         """
         self._watch.start()
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)
-        lengths = torch.tensor([len(tokens) + 2 for tokens in sources], device=self._device)
+        lengths = torch.tensor([len(tokens) + FRAME for tokens in sources], device=self._device)
         sizes = self._model.sizes(lengths)
         vertices = blank_slots(sizes, self._target)
         if self._vertices:
@@ -130,7 +130,8 @@ class GraphDecoder:
         if row.search == "beam":
             if bool(graph.scores.isnan().any() | graph.links.isnan().any()):
                 raise UserError(NOT_FINITE)
-            return self._beam_search(graph, self._beam, self._ngrams)
+            best = self._best_hypotheses(graph, 1, self._beam, self._ngrams)
+            return [found for (found,) in best]
         if row.search == "sample":
             ids = source_ids(sources).to(self._device)
             draws = keyed_uniforms(ids, graph.links.shape[1] - 1, row.sample_seed, 0)

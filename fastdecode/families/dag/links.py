@@ -19,7 +19,7 @@ def later(sizes: Tensor, width: int) -> Tensor:
 
 
 def log_softmax(logits: Tensor, allowed: Tensor) -> Tensor:
-    """Return log-probabilities over the `allowed`; -inf elsewhere, where gradients are 0.
+    """Return log-probabilities (…, L) over the `allowed` (…, L), -inf and no gradient elsewhere.
 
     A row in which nothing is allowed is -inf throughout.
     """

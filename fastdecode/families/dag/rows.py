@@ -59,7 +59,7 @@ class System(AnySystem):
     )
 
     @model_validator(mode="after")
-    def _is_read(self) -> "System":
+    def _is_sound(self) -> "System":
         if self.glancing != "adaptive" and self.glancing_ratio != default(self, "glancing_ratio"):
             raise ValueError(f"glancing_ratio is for glancing: adaptive, not {self.glancing}")
         if self.force_emission and not self.glances:
@@ -121,7 +121,7 @@ class Decoder(DecoderRow):
     engine: Engine = "eager"
 
     @model_validator(mode="after")
-    def _is_read(self) -> "Decoder":
+    def _is_sound(self) -> "Decoder":
         for key, searches in READ_BY.items():
             if getattr(self, key) != default(self, key) and self.search not in searches:
                 raise ValueError(f"{key} is for search: {', '.join(searches)}, not {self.search}")

@@ -31,7 +31,7 @@ def token_probabilities(logits: Tensor, sizes: Tensor) -> Tensor:
     return best.masked_fill(place >= sizes[:, None], 0.0)
 
 
-def main_edges(links: Tensor, share: float = 0.8) -> Tensor:
+def main_edges(links: Tensor, share: float) -> Tensor:
     """Return (B, L, L), true for the likeliest links of each vertex that together have a `share`.
 
     That is as few as possible, and with them the one that goes over the share.
@@ -41,7 +41,7 @@ def main_edges(links: Tensor, share: float = 0.8) -> Tensor:
     return torch.zeros_like(kept).scatter(2, order, kept)
 
 
-def out_degrees(links: Tensor, tokens: Tensor, share: float = 0.8) -> Tensor:
+def out_degrees(links: Tensor, tokens: Tensor, share: float) -> Tensor:
     """Return how many main edges leave each vertex (B, L), those to the same token being one.
 
     `tokens` (B, L) are the likeliest ones of the vertices. Figure 15 leaves out vertices that

@@ -85,7 +85,7 @@ class Candidates:
         return ids[0, 0]
 
     def shared_union(self, source: Sequence[int], k: int) -> Tensor:
-        """Return all words that are among the K likeliest of any source word, rising.
+        """Return (U), rising, all words that are among the K likeliest of any source word.
 
         This is the same baseline as its paper has it, at its true size. Raises UserError if the
         tables do not keep K words.

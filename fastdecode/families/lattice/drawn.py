@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastdecode.families.lattice.rows import CANDIDATES
 from fastdecode.families.lattice.sentence import Lattice, Lattices
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.system import System
 
-K = 64
 WORDS = 5  # of a slot
 BEHIND = 8.0  # nats; what is further behind is left out
 
@@ -25,7 +25,7 @@ def lattices(system: System, split: Split) -> dict[str, Any]:
 
     Raises UserError if no sentence is short enough.
     """
-    candidates = min(K, len(system.target) - system.target.nspecial)
+    candidates = min(CANDIDATES, len(system.target) - system.target.nspecial)
     decoding = Lattices(system, candidates)
     sentences = []
     for number in split.short(DRAWN):

@@ -66,7 +66,7 @@ class MarkovDecoder(TransformerDecoder):  # type: ignore[misc]
         return super().forward(tokens, encoder_out=encoder_out, **more)
 
     def buffered_future_mask(self, tensor: Tensor) -> Tensor:
-        """Return what fairseq adds to the attention logits: -inf outside the block."""
+        """Return what fairseq adds to attention logits (B · heads, T, T): -inf beside the block."""
         mask = torch.zeros(self._mask.shape, dtype=tensor.dtype, device=tensor.device)
         return mask.masked_fill(~self._mask, float("-inf"))
 

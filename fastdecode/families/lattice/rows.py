@@ -10,6 +10,7 @@ from fastdecode.config.rows import System as AnySystem
 ASSETS = ("counts", ("tables", "lengths.json"))
 STATISTICS = ("recall", "ranks", "lattices")
 AGAINST_TEACHER = ("recall",)
+CANDIDATES = 64  # of a slot, where nothing else is said: the paper's K
 
 
 class System(AnySystem):
@@ -23,7 +24,7 @@ class System(AnySystem):
 class Decoder(DecoderRow):
     """Search through a lattice of candidates."""
 
-    k: PositiveInt = Field(64, description="candidates a slot")
+    k: PositiveInt = Field(CANDIDATES, description="candidates a slot")
     delta: NonNegativeInt = Field(3, description="lengths tried: the predicted one ± delta")
     normalise: Literal["vocabulary", "candidates"] = Field(
         "vocabulary",
@@ -39,7 +40,7 @@ class Decoder(DecoderRow):
     )
 
     @model_validator(mode="after")
-    def _fits(self) -> "Decoder":
+    def _is_sound(self) -> "Decoder":
         if self.bf16 and self.engine != "fastdecode":
             raise ValueError(f"bf16 needs engine: fastdecode, not {self.engine}")
         return self

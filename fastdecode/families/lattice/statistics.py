@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.lattice.drawn import lattices
+from fastdecode.families.lattice.rows import CANDIDATES
 from fastdecode.families.lattice.sentence import Lattices, candidates_of
 from fastdecode.measure.recall import recall_curves
 from fastdecode.measure.statistic import Counted, Lines, Split, Statistic
 from fastdecode.progress import track
 from fastdecode.system import System
 
-K = 64  # of figure 2
 READINGS = {
     "given_previous": "by its edge from the word that search selected before it: "
     "1 + how many candidates of the slot have a better edge from there",
@@ -58,7 +58,7 @@ def ranks(system: System, split: Split) -> dict[str, Any]:
     the beginning of the sentence, and the two agree. `</s>` is fixed by the length: it has no rank
     and counts in none.
     """
-    k = min(K, len(system.target) - system.target.nspecial)
+    k = min(CANDIDATES, len(system.target) - system.target.nspecial)
     decoding = Lattices(system, k)
     chosen = split.readable(system)
     counts = {reading: torch.zeros(k, dtype=torch.long) for reading in READINGS}

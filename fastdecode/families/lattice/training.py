@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from fastdecode.families.lattice.rows import CANDIDATES
 from fastdecode.families.lattice.vocabulary import SPECIAL, read_dictionary
 from fastdecode.train.command import model_arguments, validation_arguments
 
@@ -9,7 +10,8 @@ if TYPE_CHECKING:
     from fastdecode.train.job import Job
 
 ARCHITECTURE = "fastdecode_lattice"
-SEARCH = {"k": 64, "delta": 3}  # of validation, as in the paper; k is at most the dictionary's size
+# Of validation, as in the paper; k is at most the dictionary's size.
+SEARCH = {"k": CANDIDATES, "delta": 3}
 
 
 def arguments(job: "Job") -> list[str]:

@@ -1,6 +1,6 @@
 """The trained model as the searches see it: fairseq's own, and ours with the same weights.
 
-Both answer the same three questions; tests hold the two against each other.
+Both answer the same questions, those of Network; tests hold the two against each other.
 """
 
 from dataclasses import dataclass, replace

@@ -10,11 +10,11 @@ from fastdecode.config.rows import System as AnySystem
 STATISTICS = ("recall", "accuracy", "samples", "slots")
 AGAINST_TEACHER = ("recall",)
 Kind = Literal["nat", "cmlm", "glat", "ctc", "ctc-glat"]
-Search = Literal["argmax", "mask-predict", "ctc"]
+Method = Literal["argmax", "mask-predict", "ctc"]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 UPSAMPLE, GLANCE, ITERATIONS = 2, (0.5, 0.3), 10  # where a row leaves them open
 
-SEARCHES: dict[str, Search] = {
+SEARCHES: dict[str, Method] = {
     "nat": "argmax",
     "glat": "argmax",
     "cmlm": "mask-predict",
@@ -51,7 +51,7 @@ class System(AnySystem):
     )
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> "System":
+    def _is_sound(self) -> "System":
         if self.upsample is not None and "ctc" not in self.kind:
             raise ValueError(f"upsample is for kind: ctc and ctc-glat, not {self.kind}")
         if self.glance is not None and "glat" not in self.kind:
@@ -79,7 +79,7 @@ class System(AnySystem):
 class Decoder(DecoderRow):
     """The likeliest word of every slot, in one pass or a few."""
 
-    search: Search = Field(
+    search: Method = Field(
         "argmax",
         description="argmax: each slot's likeliest word (nat, glat); mask-predict: again and "
         "again for those least sure (cmlm); ctc: argmax, equal neighbours as one, blanks left out",
@@ -102,7 +102,7 @@ class Decoder(DecoderRow):
     engine: Engine = "eager"
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> "Decoder":
+    def _is_sound(self) -> "Decoder":
         if self.iterations and self.search != "mask-predict":
             raise ValueError(f"iterations is for search: mask-predict, not {self.search}")
         if self.merge and self.search != "argmax":

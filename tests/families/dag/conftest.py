@@ -1,7 +1,7 @@
 """Random graphs, all their paths, and random models."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, pairwise, product
 from math import exp, inf
 from random import Random
@@ -13,13 +13,15 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from fastdecode.config.models import Architecture
-from fastdecode.families.dag.graph import Graph, Shortlist
+from fastdecode.families.dag.beam import BeamSettings
+from fastdecode.families.dag.graph import Found, Graph, Shortlist
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.system import System
 
 BOS, PAD, EOS, UNK = range(4)
+BestHypotheses = Callable[..., list[list[Found]]]
 ARPA = """\\data\\
 ngram 1=5
 ngram 2=3
@@ -104,6 +106,15 @@ def two_chains(
     scores[[1, 2, inner - 1, inner]] += end / 2 * (upper & ~ends)
     scores[3 : inner - 1] += middle / (inner - 4) * (~upper & ~ends)
     return scores[None], log_softmax(logits[None], later(sizes, len(vertex))), lengths, sizes
+
+
+def one_best(best_hypotheses: BestHypotheses) -> Callable[..., list[Found]]:
+    """Make a beam search that returns one hypothesis a sentence."""
+
+    def search(graph: Graph, settings: BeamSettings, model: Any = None) -> list[Found]:
+        return [found for (found,) in best_hypotheses(graph, 1, settings, model)]
+
+    return search
 
 
 def every_path(length: int, size: int) -> Iterator[tuple[int, ...]]:

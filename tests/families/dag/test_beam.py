@@ -15,7 +15,6 @@ from torch import Tensor, tensor
 from fastdecode.families.dag import compiled
 from fastdecode.families.dag.beam import (
     BeamSettings,
-    beam_search,
     best_hypotheses,
     expansions,
     prune,
@@ -23,7 +22,7 @@ from fastdecode.families.dag.beam import (
 from fastdecode.families.dag.graph import Found, Graph
 from fastdecode.families.dag.links import later
 from fastdecode.families.dag.naive_beam import Step, naive_beam_search
-from tests.families.dag.conftest import BOS, EOS, UNK, random_graph, translations
+from tests.families.dag.conftest import BOS, EOS, UNK, one_best, random_graph, translations
 
 EVERYTHING = BeamSettings(10_000, 10_000, 10_000, alpha=0.0)
 seeds = st.integers(0, 10_000)
@@ -45,7 +44,8 @@ def bigram_score(tokens: tuple[int, ...]) -> float:
     return sum(model.score(a, b)[0] for a, b in pairwise(written))
 
 
-SEARCHES = (beam_search, compiled.beam_search)
+beam_search = one_best(best_hypotheses)
+SEARCHES = (beam_search, one_best(compiled.best_hypotheses))
 
 
 @settings(max_examples=15)

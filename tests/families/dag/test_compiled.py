@@ -16,13 +16,14 @@ from fastdecode.families.dag import beam, compiled
 from fastdecode.families.dag.beam import BeamSettings
 from fastdecode.families.dag.compiled import (
     SOURCE,
-    beam_search,
     best_hypotheses,
     build,
     cache_folder,
 )
-from tests.families.dag.conftest import random_graph
+from tests.families.dag.conftest import one_best, random_graph
 from tests.families.dag.test_beam import Bigrams
+
+beam_search = one_best(best_hypotheses)
 
 
 @settings(max_examples=60)
@@ -97,7 +98,7 @@ def test_of_equally_good_ones_both_keep_the_first(limits: BeamSettings) -> None:
 def test_many_prefixes_outgrow_the_first_table() -> None:
     graph, _ = random_graph(3, [40], words=12, count=5)
     limits = BeamSettings(beams=400, per_length=400, expansions=5)
-    assert beam_search(graph, limits)[0][0] == beam.beam_search(graph, limits)[0][0]
+    assert beam_search(graph, limits)[0][0] == one_best(beam.best_hypotheses)(graph, limits)[0][0]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -126,20 +127,20 @@ def test_an_interrupted_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(compiled, "_Asked", Interrupted)
     graph, _ = random_graph(3, [6], words=2)
     with pytest.raises(KeyboardInterrupt):
-        compiled.beam_search(graph, BeamSettings(gamma=0.1), Bigrams())
+        beam_search(graph, BeamSettings(gamma=0.1), Bigrams())
 
 
 def test_links_that_lead_out_of_the_graph_are_refused() -> None:
     graph, _ = random_graph(3, [6, 6], words=2)
     cut = replace(graph, sizes=torch.tensor([6, 4]))
     with pytest.raises(IndexError, match="out of the graph"):
-        compiled.beam_search(cut, BeamSettings())
+        beam_search(cut, BeamSettings())
 
 
 def test_a_batch_of_nothing_has_nothing() -> None:
     graph, _ = random_graph(3, [6], words=2)
     parts = (graph.links, graph.words, graph.scores, graph.sizes)
-    assert compiled.beam_search(beam.Graph(*(part[:0] for part in parts)), BeamSettings()) == []
+    assert beam_search(beam.Graph(*(part[:0] for part in parts)), BeamSettings()) == []
 
 
 def test_what_lies_otherwise_in_memory_is_read_too() -> None:

@@ -94,7 +94,7 @@ def test_each_engine_has_its_beam_search(
 ) -> None:
     for engine, searches in (("eager", beam), ("fastdecode", compiled)):
         with monkeypatch.context() as patch:
-            patch.setattr(searches, "beam_search", lambda *_: [([5], -1.0)])
+            patch.setattr(searches, "best_hypotheses", lambda *_: [[([5], -1.0)]])
             (found,) = decoder(system, search="beam", engine=engine)(ragged[:1])
         assert found.tokens == [system.target[5]]
 

@@ -158,7 +158,7 @@ def test_ranks_are_those_of_the_words_that_the_decoder_writes(
         seen.append((first, edges, selected.tolist()))
         return selected_ranks(first, edges, selected)
 
-    monkeypatch.setattr(statistics, "K", 5)
+    monkeypatch.setattr(statistics, "CANDIDATES", 5)
     monkeypatch.setattr(statistics, "selected_ranks", watched)
     found = ranks(system, Split(sources, {}))
     assert found["settings"] == {"k": 5, "delta": 0, "normalise": "vocabulary"}

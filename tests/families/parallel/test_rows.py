@@ -69,8 +69,7 @@ def test_decoders_fit_what_learned_for_them() -> None:
         ]
         for name, system in ROWS["systems"].items()
     }
-    one_pass = ["nat-argmax", "nat-argmax-merged", "nat-5-lengths"]
-    one_pass += ["nat-argmax-optimised", "nat-5-lengths-optimised"]
+    one_pass = ["nat-argmax", "nat-argmax-optimised"]
     for name in ("nat", "nat-1-layer", "glat"):
         assert fitting[name] == one_pass
     iterative = [f"mask-predict-{count}" for count in (4, 10)]
