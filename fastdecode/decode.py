@@ -55,9 +55,14 @@ def load_system(
             raise UserError(
                 f"{path}: the checkpoint is truncated or damaged: delete it and run again"
             )
-    models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-        [str(path) for path in checkpoints], arg_overrides={"data": str(data)}
-    )
+    try:
+        models, _, task = checkpoint_utils.load_model_ensemble_and_task(
+            [str(path) for path in checkpoints], arg_overrides={"data": str(data)}
+        )
+    except ValueError as error:
+        if "dictionary" not in str(error):
+            raise
+        raise UserError(f"{data}: {error}: delete that folder and run again") from None
     for model in models:
         prepare(model, device, precision)
     words = task.source_dictionary, task.target_dictionary

@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,7 +20,8 @@ class UserError(Exception):
 def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
-    So does a full disk, a place that cannot be written or read, and one without locks.
+    So does a full disk, a place that cannot be written or read, one without locks, and a name that
+    is too long.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -40,9 +42,19 @@ def clear_errors() -> Iterator[None]:
                 "results/ lies, and in the temporary folder: mount that file system with locks, or "
                 "work on another"
             )
+        if error.errno == errno.ENAMETOOLONG and error.filename:
+            sys.exit(f"error: {error.filename}: {os.strerror(error.errno).lower()}: shorten it")
+        if error.errno == errno.ENOENT and _makes_folder(error):
+            sys.exit(f"error: {error.filename}: no folder can be made there: name another place")
         if error.errno not in BARRED or not error.filename:
             raise
         sys.exit(
             f"error: {error.filename}: {os.strerror(error.errno).lower()}: name another place, or "
             "change its permissions"
         )
+
+
+def _makes_folder(error: OSError) -> bool:
+    """Tell whether a folder was to be made: what is missing then is no file of ours."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_code.co_name in ("mkdir", "makedirs")  # of pathlib, or os

@@ -1,4 +1,5 @@
 import logging
+import shutil
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -144,6 +145,13 @@ def test_a_missing_or_damaged_checkpoint_is_named(
         with pytest.raises(UserError) as error:
             load_system([good, path], binarised, "cpu")
         assert str(error.value) == f"{path}: {message}"
+
+
+def test_a_damaged_dictionary_is_named(trained: Path, binarised: Path, tmp_path: Path) -> None:
+    shutil.copytree(binarised, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "dict.de.txt").write_text("fine 3\nS@@ ")
+    with pytest.raises(UserError, match=f"^{tmp_path}: .*: delete that folder and run again"):
+        load_system([trained / "checkpoint.pt"], tmp_path, "cpu")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

@@ -1,5 +1,7 @@
 import errno
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,25 @@ def test_a_place_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as exit_, clear_errors():
         raise PermissionError(errno.EACCES, "denied", "x")
     assert message_of(exit_).startswith("error: x: permission denied: ")
+
+
+@pytest.mark.parametrize("make", [lambda path: write_lines(path / "x", []), os.makedirs])
+def test_a_folder_that_cannot_be_made_is_said(make: Callable[[Path], object]) -> None:
+    folder = Path("/proc/no/such")  # nobody makes folders there
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        make(folder)
+    assert message_of(exit_) == "error: /proc/no: no folder can be made there: name another place"
+
+
+def test_a_file_that_is_missing_is_a_fault_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), clear_errors():
+        (tmp_path / "x").read_text()
+
+
+def test_a_name_that_is_too_long_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        write_lines(tmp_path / ("x" * 280), ["line"])
+    assert re.search(r"/\.x+\.\d+\.part: file name too long: shorten it$", message_of(exit_))
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS])

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fastdecode.commands.selection import positive
+from fastdecode.commands.selection import positive, threads
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 from fastdecode.files import write_lines
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeats", type=positive, default=REPEATS, help="passes over the lines (%(default)s)"
     )
-    parser.add_argument("--threads", type=positive, default=1, help="CPU threads (%(default)s)")
+    parser.add_argument("--threads", type=threads, default=1, help="CPU threads (%(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="(%(default)s)")
     parser.add_argument(
         "--precision",

@@ -115,13 +115,16 @@ def _page(
 
 
 def read_papers(folder: Path) -> dict[str, Paper]:
-    """Return the papers of a folder by their keys. Raises UserError if there is no such folder."""
+    """Return the papers of a folder by their keys.
+
+    Raises UserError if there is no such folder, or no paper in it.
+    """
     if not folder.is_dir():
         raise UserError(f"--papers {folder}: no such folder")
-    return {
-        path.stem: check(Paper, read_yaml(path), str(path))
-        for path in sorted(folder.glob("*.yaml"))
-    }
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise UserError(f"--papers {folder}: no paper (*.yaml) in it")
+    return {path.stem: check(Paper, read_yaml(path), str(path)) for path in files}
 
 
 def drawable(folder: Path, papers: Mapping[str, Paper]) -> dict[str, Artifact | None]:

@@ -13,6 +13,7 @@ from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, DecoderRow
 from fastdecode.errors import UserError
+from fastdecode.provenance import cores, of_cores
 
 DEFINITIONS = Path(__file__).parents[2] / "config"
 
@@ -56,10 +57,11 @@ def add_configfile(parser: argparse._ActionsContainer, several: bool = False) ->
 
 def read_run(configfiles: Sequence[Path]) -> dict[str, Any]:
     """Return the values of a run. Raises UserError where a file is not of keys and values."""
-    layers = [read_yaml(path) or {} for path in (DEFINITIONS / "config.yaml", *configfiles)]
+    layers = [read_yaml(path) for path in (DEFINITIONS / "config.yaml", *configfiles)]
     for path, layer in zip(configfiles, layers[1:], strict=True):
         if not isinstance(layer, dict):
-            raise UserError(f"{path}: expected keys and values, found {layer!r}")
+            found = "nothing" if layer is None else repr(layer)
+            raise UserError(f"{path}: expected keys and values, found {found}")
     return merge(*layers)
 
 
@@ -68,6 +70,16 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def threads(text: str) -> int:
+    """Parse a number of threads: more than there are cores would wait for each other."""
+    count = positive(text)
+    if count > cores():
+        raise argparse.ArgumentTypeError(
+            f"{count} is more than the {of_cores(cores())} here: take fewer"
+        )
+    return count
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from fastdecode.commands.selection import Selection, add_selection, positive, select
+from fastdecode.commands.selection import Selection, add_selection, positive, select, threads
 from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import decode_lines, read_lines
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--device", choices=("cpu", "cuda"), help="(default: the run's)")
     group.add_argument(
-        "--threads", type=positive, metavar="N", help="CPU threads (default: all cores)"
+        "--threads", type=threads, metavar="N", help="CPU threads (default: all cores)"
     )
     group.add_argument(
         "--batch", type=positive, default=32, metavar="N", help="lines at a time (default: 32)"

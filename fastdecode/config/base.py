@@ -14,9 +14,9 @@ from fastdecode.files import read_lines
 
 
 class Row(BaseModel):
-    """A row of configuration: immutable, and a key that nobody reads is refused."""
+    """A row of configuration: immutable, without infinities; a key that nobody reads is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 MEMBER = re.compile(r"(constrained-)?(int|float|str)$|literal\[")  # as pydantic names types
@@ -54,10 +54,17 @@ def check(model: type[RowT], values: object, where: str) -> RowT:
         return model.model_validate(values)
     except ValidationError as error:
         # A required key that is mistyped is missing too: its own fault says more.
-        faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+        faults = sorted(_own(error), key=lambda fault: fault["type"] != "extra_forbidden")
         more = len({_place(fault) for fault in faults}) - 1
         rest = f" (and {more} more)" if more else ""
         raise UserError(f"{where}: {_describe(model, faults[0])}{rest}") from None
+
+
+def _own(error: ValidationError) -> list[Any]:
+    """Return the faults, without lists that are too short since what stands in them is at fault."""
+    faults = error.errors()
+    above = {fault["loc"][:end] for fault in faults for end in range(len(fault["loc"]))}
+    return [fault for fault in faults if fault["type"] != "too_short" or fault["loc"] not in above]
 
 
 def _place(fault: Any) -> tuple[str, ...]:
@@ -85,7 +92,10 @@ def _describe(model: type[BaseModel], fault: Any) -> str:
             f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{nearest(said["tag"], known)}'
         )
     message = re.sub(r" after validation, not \d+$", "", message)
-    message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")  # YAML's word
+    message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")
+    message = message.replace("dictionary", "mapping")  # YAML's words
+    if isinstance(fault["input"], Mapping):  # all that stands below the key
+        return f'"{key}": {message}'
     return f'"{key}": {message}, found {fault["input"]!r}'
 
 

@@ -117,8 +117,9 @@ def _check_datasets(config: "Configuration", where: str) -> None:
 
 def _check_decoders(config: "Configuration", where: str) -> None:
     """Check that the run's systems and decoders exist and go together."""
-    for decoder in (*config.run.decoder_names, config.run.distill_decoder):
-        check_known(decoder, config.decoders, f"{where}: decoder")
+    for decoder in config.run.decoder_names:
+        check_known(decoder, config.decoders, f"{where}: decoders")
+    check_known(config.run.distill_decoder, config.decoders, f"{where}: distill_decoder")
     for entry in config.run.systems:
         target, system = _split_entry(config, entry, 2, f"{where}: systems")
         if target not in (RAW, UNTRAINED):
@@ -173,9 +174,8 @@ def _check_pattern(config: "Configuration", pattern: str, decoder: str, where: s
     fitting = [entry for entry in chosen if config.fits(decoder, entry.split("/")[1])]
     for entry in matching:
         if entry not in fitting:
-            raise UserError(
-                f'{where}: "{pattern}": {decoder} does not decode {entry}{nearest(entry, fitting)}'
-            )
+            others = nearest(entry, fitting) if fitting else ", nor any other system of this run"
+            raise UserError(f'{where}: "{pattern}": {decoder} does not decode {entry}{others}')
 
 
 def _check_denominator(config: "Configuration", tier: str, entry: str, where: str) -> None:
@@ -234,7 +234,8 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
     names = entry.split("/")
     if len(names) != parts:
         form = "/".join(["target", "system", "decoder"][:parts])
-        raise UserError(f'{where}: "{entry}" is not of the form {form}, such as raw/transformer')
+        example = "/".join([RAW, "transformer", "greedy"][:parts])
+        raise UserError(f'{where}: "{entry}" is not of the form {form}, such as {example}')
     targets = {RAW, UNTRAINED, *config.systems}
     check_known(names[0], targets, f"{where}: {entry}: target")
     check_known(names[1], config.systems, f"{where}: {entry}: system")

@@ -19,11 +19,13 @@ from fastdecode.config.base import Row, each_once
 RAW = "raw"  # the target side as it is in the corpus
 TEACHER_SEED = 1  # of what a distilled target is written by
 UNTRAINED = "untrained"  # stands for a target where a system has random weights
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+# Short enough for a file whose name has several.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
-Seed = Annotated[int, Field(strict=True, ge=1, lt=2**32)]  # what NumPy takes
+# fairseq adds the number of an epoch, and NumPy takes less than 2**32.
+Seed = Annotated[int, Field(strict=True, ge=1, lt=2**31)]
 Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
 
 

@@ -68,9 +68,10 @@ def _kind_of(entry: object) -> str:
     return "systems" if isinstance(entry, Mapping) else "name"
 
 
+Names = Annotated[tuple[Name, ...], Field(min_length=1)]  # of none, nobody would check the pattern
 # A decoder's name, or patterns of target/system → names of decoders.
 DecoderEntry = Annotated[
-    Annotated[Name, Tag("name")] | Annotated[dict[str, tuple[Name, ...]], Tag("systems")],
+    Annotated[Name, Tag("name")] | Annotated[dict[str, Names], Field(min_length=1), Tag("systems")],
     Discriminator(_kind_of),
 ]
 

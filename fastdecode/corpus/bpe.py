@@ -84,6 +84,8 @@ class Bpe:
         text = "\n".join(read_lines(codes))
         if not text.startswith("#version"):
             raise UserError(f"{codes}: no BPE codes, the first line is not #version: …")
+        if not codes.read_bytes().endswith(b"\n"):  # fewer merges would segment all text otherwise
+            raise UserError(f"{codes}: the last line is cut: delete it and run again")
         try:
             self._bpe: Any = BPE(io.StringIO(text))
         except SystemExit:  # subword-nmt's way to refuse a line

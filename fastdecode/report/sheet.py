@@ -1,9 +1,10 @@
 """CSV files that are read again: those with fixed columns, and those that need some at least."""
 
+import gzip
+import os
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 
 AGAIN = "delete it and run the workflow again"
-BROKEN = (pd.errors.ParserError, UnicodeDecodeError, EOFError, BadGzipFile, zlib.error)
+BROKEN = (pd.errors.ParserError, UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,29 @@ def read_rows(path: Path, needed: Collection[str], again: str, **options: Any) -
 def read_csv(path: Path, again: str = AGAIN, **options: Any) -> pd.DataFrame:
     """Read a CSV as pandas does with `options`.
 
-    Raises UserError, which says `again`, if it is missing or empty, or no CSV.
+    Raises UserError, which says `again`, if it is missing or empty, cut in a line, or no CSV.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     try:
+        if _end(path) not in (b"", b"\n"):
+            raise UserError(f"{path}: its last line is cut: {again}")
         frame: pd.DataFrame = pd.read_csv(path, **options)
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: it is empty: {again}") from None
     except BROKEN as error:
         raise UserError(f"{path}: it is no CSV ({error}): {again}") from None
     return frame
+
+
+def _end(path: Path) -> bytes:
+    """Return the last byte of a file, plain or `.gz`; b"" if it is empty."""
+    if path.suffix != ".gz":
+        with path.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
+            return file.read()
+    last = b""
+    with gzip.open(path, "rb") as packed:
+        while chunk := packed.read(2**20):
+            last = chunk[-1:]
+    return last

@@ -43,6 +43,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
         _empty_for_other_data(work, job)
         averaged = work / "averaged.pt"
         if not checkpoints.is_whole(averaged):
+            _forget_what_is_lost(work, job)
             candidates = _train_to_the_end(job, work, provenance)
             state = checkpoints.average(candidates.paths())
             checkpoints.save(state | {"averaged_updates": candidates.chosen()}, averaged)
@@ -94,10 +95,23 @@ def _empty_for_other_data(work: Path, job: Job) -> None:
     if stamp.exists() and stamp.read_text() == digest.hexdigest():
         return
     _remove_checkpoints(work, keep=None)
-    for name in ("seen.json", "train.log", COMMITS, PROVENANCE):
-        (work / name).unlink(missing_ok=True)
+    _remove_records(work)
     with write_aside(stamp) as part:  # last, and whole: a kill before it empties the folder again
         part.write_text(digest.hexdigest())
+
+
+def _forget_what_is_lost(work: Path, job: Job) -> None:
+    """Remove the records of a training of which no checkpoint is left to go on from.
+
+    That is a finished one whose average was damaged, maybe through its other name, checkpoint.pt.
+    With the records of its checkpoints those of the next training would not be collected.
+    """
+    left = (work / checkpoints.LAST).exists() or checkpoints.epoch_files(work)
+    if left or not checkpoints.read_seen(work):
+        return
+    say(job.label, f"no checkpoint in {work} is whole: training from the beginning")
+    _remove_checkpoints(work, keep=None)
+    _remove_records(work)
 
 
 @contextmanager
@@ -168,6 +182,12 @@ def _link(kept: Path, out: Path) -> None:
         except OSError:  # a file system without hard links
             shutil.copyfile(kept, part)
         os.utime(part)  # newer than its inputs, as Snakemake expects
+
+
+def _remove_records(work: Path) -> None:
+    """Remove what is remembered of a training, the data it was with excepted."""
+    for name in ("seen.json", "train.log", COMMITS, PROVENANCE):
+        (work / name).unlink(missing_ok=True)
 
 
 def _remove_checkpoints(work: Path, keep: Path | None) -> None:

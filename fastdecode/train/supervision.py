@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,22 @@ from fastdecode.train.progress import Progress
 from fastdecode.train.worker import die_with_parent
 
 SKIPPED = "attempting to recover from OOM"  # fairseq, of a batch that it leaves out
+LEFT_OUT = re.compile(r"([\d,]+) samples have invalid sizes and will be skipped")
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "Errno 122")
+
+# By what stands in the last lines of a log.
+CAUSES = {
+    ("lengths should not exceed max_tokens", "The dataset is empty"): (
+        "a sentence is longer than batch_tokens ({tokens:,}): raise it"
+    ),
+    ("no greater than buffer length", "buffer is smaller than requested size"): (
+        "the data in {data} are damaged: delete that folder and run again"
+    ),
+    # StopIteration: the hooks of fairseq's NanDetector, of a model that returns no tensor
+    ("nan_detector", "FloatingPointError", "StopIteration"): (
+        "the loss is no number any more: lower lr, or raise warmup_updates, and run again"
+    ),
+}
 
 
 def run_fairseq(job: Job, work: Path, candidates: Candidates) -> None:
@@ -46,13 +62,21 @@ def run_fairseq(job: Job, work: Path, candidates: Candidates) -> None:
             close_fds=False,  # the child inherits the lock of the work folder
             preexec_fn=die_with_parent,
         )
-    progress, tail = Progress(job), deque[str](maxlen=15)
+    progress, tail, left_out = Progress(job), deque[str](maxlen=15), set[str]()
     try:
         for line in _follow(log, start, process):
             tail.append(line.rstrip())
             progress.read(line)
             if SKIPPED in line:
                 raise _out_of_memory(job, "on a batch, which fairseq would leave out from now on")
+            if (skipped := LEFT_OUT.search(line)) and skipped[1] not in left_out:
+                left_out.add(skipped[1])  # fairseq says it again for every epoch
+                say(
+                    job.label,
+                    f"{skipped[1]} pairs, of training or of validation, are left out: they are "
+                    f"longer than batch_tokens ({job.settings.batch_tokens:,}) or than the model "
+                    "reads",
+                )
             if "Saved checkpoint" in line:
                 candidates.collect()
                 if candidates.out_of_patience:
@@ -91,6 +115,12 @@ def _explain(job: Job, work: Path, status: int, text: str) -> None:
         )
     if "out of memory" in text.lower() or status == -signal.SIGKILL:
         raise _out_of_memory(job, f"or was killed (status {status})")
+    for words, why in CAUSES.items():
+        if any(word in text for word in words):
+            raise UserError(
+                f"{job.label}: {why.format(data=job.data, tokens=job.settings.batch_tokens)} "
+                f"({work / 'train.log'} has fairseq's own words)"
+            )
     raise UserError(f"{job.label}: fairseq-train failed (status {status}); it ended with\n{text}")
 
 

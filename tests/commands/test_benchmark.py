@@ -16,3 +16,12 @@ def test_the_tables_are_printed_and_kept(
     assert "Random weights, 5 tokens in and out" in said.out
     assert f"{tmp_path}: benchmark.json, benchmark.md and every raw sample" in said.err
     assert (tmp_path / "benchmark.json").is_file()
+
+
+@pytest.mark.parametrize("command", ["benchmark", "translate --system raw/transformer"])
+def test_more_threads_than_cores_are_refused(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--threads", "100000"])
+    assert "--threads: 100000 is more than the " in capsys.readouterr().err

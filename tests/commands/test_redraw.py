@@ -127,3 +127,9 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
         drawable(tmp_path / "none", read_papers(PAPERS))
     with pytest.raises(UserError, match=r"--papers .*none: no such folder"):
         read_papers(tmp_path / "none")
+
+
+def test_a_folder_without_papers_is_said(tmp_path: Path) -> None:
+    (tmp_path / "lattice.yml").touch()
+    with pytest.raises(UserError, match=r"--papers .*: no paper \(\*\.yaml\) in it"):
+        read_papers(tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fastdecode.commands.selection import Selection, add_selection, select
+from fastdecode.commands.selection import Selection, add_selection, read_run, select
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.families.lattice.rows import Decoder as LatticeDecoder
@@ -166,6 +166,17 @@ def test_a_configfile_that_is_no_mapping(place: Place, tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("[1]")
     with pytest.raises(UserError, match=r"list.yaml: expected keys and values, found \[1\]"):
         selected(place, *SYSTEM, "--configfile", str(tmp_path / "list.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", "nothing"), ("# name: x\n", "nothing"), ("[]", "[]")]
+)
+def test_a_configfile_with_nothing_in_it(tmp_path: Path, text: str, found: str) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError) as error:
+        read_run([path])
+    assert str(error.value) == f"{path}: expected keys and values, found {found}"
 
 
 def test_a_decoder_has_to_fit_the_system(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 import copy
 import re
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +94,33 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
             {"source": "de", "target": "en", "splits": {"train": [{"kind": "fils"}]}},
             '"splits.train.0": unknown kind "fils"; did you mean "files"?',
         ),
+        (
+            Training,
+            {"max_epochs": 1, "lr": inf},
+            '"lr": input should be a finite number, found inf',
+        ),
+        (
+            Training,
+            {"max_epochs": 1, "weight_decay": nan},
+            '"weight_decay": input should be a fini',
+        ),
         (Ensemble, {"system": "a", "seeds": [1]}, '"seeds": list should have at least 2 items'),
     ],
 )
 def test_a_fault_is_told_in_one_line(model: type[BaseModel], values: object, message: str) -> None:
     assert message in fault(model, values)
     assert not re.search("tuple|constrained|literal|validation", fault(model, values))
+
+
+def test_a_list_is_not_too_short_where_what_stands_in_it_is_at_fault() -> None:
+    assert fault(Latency, {"batches": [0]}).endswith(", found 0")
+    assert fault(Latency, {"batches": [0, -1]}).endswith(", found 0 (and 1 more)")
+    assert fault(Latency, {"batches": [0], "threads": []}).endswith(", found [] (and 1 more)")
+
+
+def test_a_mapping_at_fault_is_not_told_whole() -> None:
+    values = DATASET | {"roles": {"base": {"name": "x"}}}
+    assert fault(Dataset, values) == '"roles.base": input should be a valid string'
 
 
 def test_nearest() -> None:

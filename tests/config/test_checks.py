@@ -18,7 +18,8 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"nme": "x"}, 'config.yaml: unknown key "nme"; did you mean "name"?'),
         ({"datasets": "talks"}, "\"datasets\": input should be a valid list, found 'talks'"),
         ({"seeds": [0]}, '"seeds.0": input should be greater than or equal to 1, found 0'),
-        ({"seeds": [2**32]}, '"seeds.0": input should be less than 4294967296, found 4294967296'),
+        ({"seeds": [2**31]}, '"seeds.0": input should be less than 2147483648, found 2147483648'),
+        ({"name": "x" * 101}, '"name": string should have at most 100 characters, found \'xx'),
         ({"seeds": [True]}, '"seeds.0": input should be a valid integer, found True'),
         ({"seeds": []}, '"seeds": list should have at least 1 item'),
         ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
@@ -33,11 +34,23 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
             {"systems": ["raw/teacher-x2"], "speedup_over": over("raw/teacher-x2/greedy")},
             "raw/teacher-x2 is an ensemble, which is not timed: take one model",
         ),
-        ({"systems": ["teacher"]}, '"teacher" is not of the form target/system'),
+        (
+            {"systems": ["teacher"]},
+            '"teacher" is not of the form target/system, such as raw/transformer',
+        ),
         ({"systems": ["raw/teacher/greedy"]}, '"raw/teacher/greedy" is not of the form'),
-        ({"decoders": ["beam"]}, 'decoder: there is no "beam"; did you mean "beam5"?'),
-        ({"distill_decoder": "grdy"}, 'decoder: there is no "grdy"; did you mean "greedy"?'),
-        ({"speedup_over": over("raw/teacher")}, "not of the form target/system/decoder"),
+        (
+            {"decoders": ["beam"]},
+            'config.yaml: decoders: there is no "beam"; did you mean "beam5"?',
+        ),
+        (
+            {"distill_decoder": "grdy"},
+            'config.yaml: distill_decoder: there is no "grdy"; did you mean "greedy"?',
+        ),
+        (
+            {"speedup_over": over("raw/teacher")},
+            "target/system/decoder, such as raw/transformer/gr",
+        ),
         (
             {"speedup_over": over("raw/teacher/gredy")},
             'there is no "gredy"; did you mean "greedy"?',
@@ -156,10 +169,13 @@ def test_a_definition_that_does_not_fit_is_refused(
             {"*/*er": ["odd"]},
             'config.yaml: decoders: "*/*er": odd does not decode raw/teacher (known: raw/curious)',
         ),
-        ({"raw/teacher": ["bem5"]}, 'decoder: there is no "bem5"; did you mean "beam5"?'),
+        ({"raw/teacher": ["bem5"]}, 'decoders: there is no "bem5"; did you mean "beam5"?'),
         ({"raw/teacher": ["greedy"]}, "decoders: greedy stands twice for raw/teacher"),
         ({"raw/teacher": ["beam5", "beam5"]}, "decoders: beam5 stands twice for raw/teacher"),
         ({"raw/teacher": "beam5"}, "input should be a valid list, found 'beam5'"),
+        ({"raw/teacher": []}, 'raw/teacher": list should have at least 1 item, found []'),
+        ({"raw/techer": []}, 'raw/techer": list should have at least 1 item, found []'),
+        ({}, "mapping should have at least 1 item"),
         (5, "input should be a valid string, found 5"),
     ],
 )
@@ -170,6 +186,19 @@ def test_decoders_for_what_is_not_there_are_refused(
     found = fault(folder, systems=systems, decoders=["greedy", {"raw/curious": ["odd"]}, entry])
     assert found.startswith("config.yaml: ")
     assert message in found
+
+
+def test_a_decoder_that_fits_no_system_of_the_run_is_told_so(folder: Path) -> None:
+    assert fault(folder, decoders=["greedy", {"raw/teacher": ["odd"]}]) == (
+        'config.yaml: decoders: "raw/teacher": odd does not decode raw/teacher, nor any other '
+        "system of this run"
+    )
+
+
+def test_values_of_several_keys_at_fault_are_not_told(folder: Path) -> None:
+    assert fault(folder, latency={"scenarios": ["S1", "S1"], "lines": 3}) == (
+        'config.yaml: "latency": scenarios: S1 stands twice: once is enough'
+    )
 
 
 def test_a_speed_up_is_over_a_decoder_that_fits(folder: Path) -> None:

@@ -102,7 +102,15 @@ def test_segmented_text_is_refused(codes: Path, tmp_path: Path, line: str) -> No
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("text", ["", "no codes\n", "#version: 0.2\nfine pair\nthree in one\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no codes\n",
+        "#version: 0.2\nfine pair\nthree in one\n",
+        "#version: 0.2\nfine pair\nso fa",
+    ],
+)
 def test_broken_codes(tmp_path: Path, text: str) -> None:
     (tmp_path / "codes").write_text(text)
     with pytest.raises(UserError, match="codes"):

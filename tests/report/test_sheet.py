@@ -111,6 +111,19 @@ def test_what_is_no_csv(tmp_path: Path, read: Callable[[Path], pd.DataFrame], te
         read(path)
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+@pytest.mark.parametrize("text", [b"name,value\nx,1\ny,2", b"name,value\nx,1e", b"name,val"])
+def test_a_file_that_is_cut_in_a_line(
+    tmp_path: Path, text: bytes, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / ("a.csv" if pack is bytes else "a.csv.gz")
+    path.write_bytes(pack(text))
+    with pytest.raises(UserError, match=r"a\.csv.*: its last line is cut: make it again"):
+        SHEET.read(path)
+    path.write_bytes(pack(b"name,value\r\nx,1\r\n"))  # as another program writes
+    assert SHEET.read(path)["value"].tolist() == [1]
+
+
 PACKED = gzip.compress(b"name,value\n" + b"x,1\n" * 99)
 
 

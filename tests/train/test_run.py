@@ -1,7 +1,9 @@
 """One training from its beginning to its end: what it leaves, and how it fails."""
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.provenance import commit
 from fastdecode.train import run, supervision
-from fastdecode.train.checkpoints import load
+from fastdecode.train.checkpoints import is_whole, load
 from fastdecode.train.run import train
 from tests.conftest import MID_EPOCH
 from tests.train.trainings import (
@@ -161,14 +163,48 @@ def test_the_key_is_of_every_setting(tiny_job: MakeJob) -> None:
 # Failures
 
 
-def test_a_failing_training_says_its_last_words(tiny_job: MakeJob, tmp_path: Path) -> None:
-    with pytest.raises(UserError) as error:
+def test_a_training_whose_batches_are_too_small_says_so(tiny_job: MakeJob, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^tiny: a sentence is longer than batch_tokens \(8\): "):
         train(tiny_job(max_updates=1, batch_tokens=8), tmp_path, {})
-    first, *last = str(error.value).splitlines()
-    assert first == "tiny: fairseq-train failed (status 1); it ended with"
-    assert 1 < len(last) <= 15
-    assert "lengths should not exceed max_tokens=8" in last[-1]
     assert not (tmp_path / "checkpoint.pt").exists()
+
+
+def test_pairs_that_are_left_out_are_counted(
+    tiny_job: MakeJob,
+    tmp_path: Path,
+    fake: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "print('WARNING: {} samples have invalid sizes and will be skipped, max', flush=True)\n"
+    fake("".join(map(line.format, ("1,002", "2", "1,002"))) + "sys.exit(1)")
+    with pytest.raises(UserError):
+        train(tiny_job(), tmp_path, {})
+    said = capsys.readouterr().err
+    assert re.findall("([0-9,]+) pairs, of training or of valid", said) == ["1,002", "2"]
+
+
+def test_a_training_that_diverges_says_so(tiny_job: MakeJob, tmp_path: Path) -> None:
+    job = tiny_job()
+    steep = job.settings.model_copy(update={"lr": 1e30, "warmup_updates": 1})
+    with pytest.raises(UserError, match=r"^tiny: the loss is no number any more: lower lr"):
+        train(replace(job, settings=steep), tmp_path, {})
+
+
+def test_a_damaged_checkpoint_is_made_again(
+    trained: Path, tiny_job: MakeJob, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same damage is in the work folder, under another name of the file."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    (average,) = tmp_path.glob("work-*/averaged.pt")
+    checkpoint = tmp_path / "checkpoint.pt"
+    checkpoint.unlink()
+    checkpoint.hardlink_to(average)
+    os.truncate(checkpoint, 3000)
+    assert not is_whole(average)
+    checkpoint.unlink()  # as the error says
+    train(tiny_job(), tmp_path, {"system": "tiny"})
+    assert "no checkpoint in" in capsys.readouterr().err
+    assert checkpoint.read_bytes() == (trained / "checkpoint.pt").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -183,6 +219,11 @@ def test_a_failing_training_says_its_last_words(tiny_job: MakeJob, tmp_path: Pat
             "print('attempting to recover from OOM in forward/backward pass', flush=True)\n"
             "time.sleep(60)",
             "out of memory on a batch, which fairseq would leave out.*batch_tokens",
+        ),
+        (
+            "print('ValueError: offset must be non-negative and no greater than buffer length (9)')"
+            "; sys.exit(1)",
+            "the data in .* are damaged: delete that folder",
         ),
         ("[print(i) for i in range(99)]; sys.exit(3)", r"status 3\); it ended with\n84\n85\n"),
     ],

@@ -10,6 +10,7 @@ Sentences of a batch are searched side by side on as many threads as PyTorch has
 import ctypes
 import os
 import platform
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -179,12 +180,18 @@ def build(source: Path, folder: Path, run: Callable[..., Any] = subprocess.run) 
     library = folder / f"{source.stem}-{key}.so"
     if library.exists():
         return library
+    compiler = os.environ.get("CXX", "g++")
+    if not shutil.which(compiler):
+        raise UserError(
+            f"{source.name} cannot be compiled, there is no {compiler}: install g++, or name "
+            "another compiler by CXX"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Several jobs may come first at once: each compiles aside, and the last one's stays.
         with tempfile.TemporaryDirectory(dir=folder) as aside:
             made = Path(aside) / library.name
-            command = [os.environ.get("CXX", "g++"), *FLAGS, str(source), "-o", str(made)]
+            command = [compiler, *FLAGS, str(source), "-o", str(made)]
             run(command, check=True, capture_output=True, text=True)
             made.replace(library)
     except OSError as error:

@@ -171,7 +171,7 @@ def test_what_does_not_compile_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         build(source, tmp_path / "cache")
     assert not list((tmp_path / "cache").iterdir())
     monkeypatch.setenv("CXX", str(tmp_path / "nothing"))
-    with pytest.raises(UserError, match=r"wrong\.cpp cannot be compiled into .*nothing"):
+    with pytest.raises(UserError, match=r"wrong\.cpp cannot be compiled, there is no .*nothing: "):
         build(source, tmp_path / "cache")
 
 
