@@ -1,6 +1,7 @@
 """Greedy and beam search as fairseq does them, on tensors alone: no step waits for the device.
 
-Both take a step at a time: logits of the next tokens in, these tokens out.
+Both take a step at a time: logits of the next tokens in, these tokens out. Scores are added up in
+single precision, as fairseq adds them up, in fp64 too.
 """
 
 from math import inf
