@@ -15,7 +15,7 @@ from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
-from fastdecode.provenance import commit
+from fastdecode.provenance import commit, cores, of_cores
 from fastdecode.train import checkpoints
 from fastdecode.train.curve import curve, write_curve
 from fastdecode.train.job import Job
@@ -37,6 +37,9 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     Raises UserError if fairseq-train fails, with its last lines.
     """
     check_device(job.device)
+    if job.settings.threads > cores():
+        threads, here = job.settings.threads, of_cores(cores())
+        say(job.label, f"training.threads: {threads} is more than the {here} here: take fewer")
     work = out / f"work-{job.key()}"
     work.mkdir(parents=True, exist_ok=True)
     with _alone(work):

@@ -183,6 +183,21 @@ def test_pairs_that_are_left_out_are_counted(
     assert re.findall("([0-9,]+) pairs, of training or of valid", said) == ["1,002", "2"]
 
 
+def test_more_threads_than_cores_are_told(
+    tiny_job: MakeJob,
+    tmp_path: Path,
+    fake: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fake("sys.exit(1)")
+    job = tiny_job()
+    for threads in (1, 10_000):
+        settings = job.settings.model_copy(update={"threads": threads})
+        with pytest.raises(UserError):
+            train(replace(job, settings=settings), tmp_path, {})
+    assert re.findall("training.threads: ([0-9]+) is more", capsys.readouterr().err) == ["10000"]
+
+
 def test_a_training_that_diverges_says_so(tiny_job: MakeJob, tmp_path: Path) -> None:
     job = tiny_job()
     steep = job.settings.model_copy(update={"lr": 1e30, "warmup_updates": 1})
