@@ -37,7 +37,7 @@ LEVELS = {
     "multi30k-seeds": "Multi30k, three seeds",
     "gpu": "Multi30k, on a GPU",
 }
-ALL = "families"  # the folder of runs of all papers: their verdicts stand where they tell more
+ALL = "families"  # the folder of runs of all papers: what they have stands where it is more
 NOTHING = "–"
 HEAD = """# What is reproduced
 
@@ -55,8 +55,8 @@ a number, such as "about three times faster", is read as its direction; how each
 stands beside its verdict.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
-a run of all families tells more claims, its verdicts stand here instead: the link says so, and its
-models are not those of the column.
+a run of all families has more of an artifact, or tells more claims, what it has stands here
+instead: the link says so, and its models need not be those of the column.
 
 Systems are as they were when a folder was written: GLAT, CTC and CTC + GLAT begin in another way
 since November 25, 2026 ([what it gains](measurements/dag/copies/README.md)).
@@ -84,36 +84,46 @@ def _authors(paper: Paper) -> str:
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     """Yield the lines of a paper's table: an artifact each, and one of its claims."""
-    kept = {level: docs / f"measurements/{key}/{level}" for level in LEVELS}
-    kept = {level: folder for level, folder in kept.items() if any(folder.glob("*.csv"))}
+    folders = {
+        level: [docs / f"measurements/{name}/{level}" for name in (key, ALL)] for level in LEVELS
+    }
+    kept = {level: of for level, of in folders.items() if any(_files(key, of))}
     yield _line("artifact", "shows", *(LEVELS[level] for level in kept))
     yield "|---|---|" + "---:|" * len(kept)
     for name, artifact in paper.artifacts.items():
-        files = (folder / f"{key}.{name}.csv" for folder in kept.values())
-        yield _line(name, artifact.title, *(_state(artifact, file, docs) for file in files))
-    judged = (
-        [folder / f"claims.{key}.csv", docs / f"measurements/{ALL}/{level}/claims.{key}.csv"]
-        for level, folder in kept.items()
-    )
+        files = ([folder / f"{key}.{name}.csv" for folder in of] for of in kept.values())
+        states = ([_state(artifact, csv, docs) for csv in each if csv.exists()] for each in files)
+        yield _line(name, artifact.title, *map(_most, states))
+    judged = ([folder / f"claims.{key}.csv" for folder in of] for of in kept.values())
     tallies = ([_tally(paper, csv, docs) for csv in files if csv.exists()] for files in judged)
-    texts = (max(found, key=itemgetter(0))[1] if found else NOTHING for found in tallies)
+    texts = map(_most, tallies)
     yield _line("claims", "hold, do not hold, cannot be told (times: reference tier)", *texts)
+
+
+def _files(key: str, folders: list[Path]) -> Iterator[Path]:
+    """Yield what is kept of a paper in its own folder and in that of a run of all papers."""
+    own, shared = folders
+    yield from own.glob("*.csv")
+    yield from shared.glob(f"{key}.*.csv")
+
+
+def _most(found: list[tuple[int, str]]) -> str:
+    """Return the text of what tells most, of equals the first."""
+    return max(found, key=itemgetter(0), default=(0, NOTHING))[1]
 
 
 def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _state(artifact: Artifact, csv: Path, docs: Path) -> str:
-    """Return how much of a kept artifact there is, linked to how it looks."""
-    if not csv.exists():
-        return NOTHING
+def _state(artifact: Artifact, csv: Path, docs: Path) -> tuple[int, str]:
+    """Return how many numbers of ours a kept artifact has; and how much that is, linked to it."""
     frame = (CELLS if artifact.kind == "table" else POINTS).read(csv)
     found, whole = counted(artifact, frame[frame["source"] == OURS])
     if not found:
-        return NOTHING
+        return 0, NOTHING
     looks = csv.with_suffix(".md" if artifact.kind == "table" else ".svg")
-    return _link("all" if found == whole else f"{found} of {whole}", looks, docs)
+    return found, _link("all" if found == whole else f"{found} of {whole}", looks, docs)
 
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:

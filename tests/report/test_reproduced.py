@@ -85,6 +85,13 @@ def text(tmp_path: Path) -> str:
         other = tmp_path / f"docs/measurements/{paper}/toy"
         other.mkdir(parents=True)
         (other / f"{paper}.table1.csv").write_text((kept / "dag.table1.csv").read_text())
+    shared = tmp_path / "docs/measurements/families"
+    for level, row in (("toy", "a"), ("multi30k", "a")):  # as much as its own, and of a run alone
+        (shared / level).mkdir(exist_ok=True)
+        cells = [{"row": row, "source": "ours", "value": 1}]
+        CELLS.write(shared / level / "aggressive.table1.csv", CELLS.frame(cells))
+    more = [{"row": row, "source": "ours", "value": 1} for row in ("a", "b")]
+    CELLS.write(shared / "toy/lattice.table1.csv", CELLS.frame(more))
     fewer = "".join(verdicts.splitlines(keepends=True)[:2])
     (other / "claims.aggressive.csv").write_text(fewer)
     ((path, written),) = wanted(tmp_path).items()
@@ -120,6 +127,16 @@ def test_verdicts_of_a_run_of_all_papers_stand_where_they_tell_more(text: str) -
     aggressive = text.partition(": aggressive\n")[2].partition("\n## ")[0]
     assert "[4, 1, 2](measurements/families/toy/claims.aggressive.md) |" in aggressive  # for fewer
     assert "families" not in text.partition(": dag\n")[2]  # for as many
+
+
+def test_artifacts_of_a_run_of_all_papers_stand_where_they_have_more(text: str) -> None:
+    lattice = text.partition(": lattice\n")[2].partition("\n## ")[0]
+    assert "| table1 | notes | [all](measurements/families/toy/lattice.table1.md) |" in lattice
+    aggressive = text.partition(": aggressive\n")[2].partition("\n## ")[0]
+    own = "[1 of 2](measurements/aggressive/toy/aggressive.table1.md)"  # of as many
+    alone = "[1 of 2](measurements/families/multi30k/aggressive.table1.md)"
+    assert "| artifact | shows | toy | Multi30k |" in aggressive
+    assert f"| table1 | notes | {own} | {alone} |" in aggressive
 
 
 def test_artifacts_stand_in_the_order_of_the_paper_and_claims_last(page: str) -> None:
