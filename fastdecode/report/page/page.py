@@ -95,8 +95,26 @@ def _facts(tidy: pd.DataFrame) -> list[tuple[str, str]]:
         ("systems of trained weights", str(len(trained))),
         ("systems of random weights", str(len(models) - len(trained) or "")),
         ("seeds", sections.words(tidy["seed"])),
-        ("device", sections.words(tidy["device"])),
+        *_devices(tidy),
         ("commit", sections.commits(tidy["commit"])),
+    ]
+
+
+def _devices(tidy: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return what everything ran on, in one line, or in one for each thing that was done."""
+    if tidy["device"].replace("", None).nunique() <= 1:
+        return [("device", sections.words(tidy["device"]))]
+    training = tidy["metric"].str.startswith("train_")
+    timing = tidy["metric"].str.startswith(("latency_", "throughput_", "memory_"))
+    models = tidy[training].drop_duplicates(["dataset", "target", "system", "seed"])
+    counts = models["device"].value_counts(sort=False)
+    trained = sections.words(models["device"])
+    if len(counts) > 1:
+        trained = ", ".join(f"{one} ({n} of {counts.sum()})" for one, n in counts.items())
+    return [
+        ("trained on", trained),
+        ("translated on", sections.words(tidy.loc[~training & ~timing, "device"])),
+        ("timed on", sections.words(tidy.loc[timing, "device"])),
     ]
 
 

@@ -31,7 +31,7 @@ from fastdecode.report.page.chart import (
     _logarithmic,
     charts,
 )
-from fastdecode.report.page.page import PaperOf, Report, page
+from fastdecode.report.page.page import PaperOf, Report, _facts, page
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import grid, provenance
 from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
@@ -375,3 +375,19 @@ def test_published_columns_are_those_of_which_that_is_said() -> None:
     frame = pd.DataFrame({"published by": ["a"], "published BLEU": ["1"], "BLEU": ["2"]})
     shown = grid(frame, "x", 1, ["published BLEU"])
     assert [published for _, published in shown.heads] == [False, True, False]
+
+
+def test_one_device_is_told_once_and_several_by_what_ran_on_them() -> None:
+    same = [value(SLOW, metric, 1) for metric in ("train_epochs", "bleu", "latency_mean")]
+    facts = dict(_facts(pd.DataFrame(same)))
+    assert facts["device"] == "cpu: X, 2 cores" and "trained on" not in facts
+    more = [
+        value(QUICK, "train_epochs", 1, device="GPU"),
+        value(QUICK, "train_seconds", 1, device="GPU"),
+        value(QUICK, "bleu", 1, device="Other"),
+    ]
+    facts = dict(_facts(pd.DataFrame([*same, *more])))
+    assert "device" not in facts
+    assert facts["trained on"] == "cpu: X, 2 cores (1 of 2), GPU (1 of 2)"
+    assert facts["translated on"] == "cpu: X, 2 cores, Other"
+    assert facts["timed on"] == "cpu: X, 2 cores"
