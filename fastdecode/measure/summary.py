@@ -176,7 +176,10 @@ def _write_stages(path: Path, staged: Sequence[Series]) -> None:
         for series in staged:
             for sample, laps in zip(series.samples, series.laps, strict=True):
                 key = [getattr(sample, name) for name in STAGE_KEYS]
-                writer.writerows([*key, stage, 1e3 * time] for stage, time in laps.items())
+                times = {stage: 1e3 * time for stage, time in laps.items()}
+                if times:
+                    times[UNACCOUNTED] = sample.milliseconds - sum(times.values())
+                writer.writerows([*key, *one] for one in times.items())
 
 
 def floor(row: Mapping[str, Any], bandwidth: float) -> float:

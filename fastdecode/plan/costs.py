@@ -185,8 +185,11 @@ class Costs:
         latency = self._config.run.latency
         decoders = timed(self._config, dataset, job.wildcards["tier"])
         once = self._timed(dataset, split, scenario, decoders)
-        warm = 1 + latency.warmup / max(1, self._lines(dataset, split, scenario))
-        return Cost(IMPORT + once * (latency.repeats + warm), self._gpu, 10 * FILE_BYTES)
+        warmup = latency.warmup / max(1, self._lines(dataset, split, scenario))
+        passes = 1 + warmup + latency.repeats
+        if self._gpu:  # all lines are warm-up, and stages are timed apart, of batches once
+            passes = 2 + latency.repeats + (latency.repeats if scenario == "S1" else 1)
+        return Cost(IMPORT + once * passes, self._gpu, 10 * FILE_BYTES)
 
     def _memory(self, job: Job) -> Cost:
         dataset, split = job.wildcards["dataset"], job.wildcards["split"]

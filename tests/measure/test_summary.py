@@ -174,7 +174,7 @@ def test_stages_may_come_from_other_decoders(tmp_path: Path) -> None:
     (row,) = written(tmp_path, timings(one, staged=[staged]))["rows"]
     assert row["stages"] == {"decode": 8.0, "unaccounted": 1.0}
     with (tmp_path / "l.stages.csv").open() as file:
-        (stage,) = csv.DictReader(file)
+        stage, rest = csv.DictReader(file)
     sample = staged.samples[1]
     assert stage == {
         "decoder": "a",
@@ -185,6 +185,8 @@ def test_stages_may_come_from_other_decoders(tmp_path: Path) -> None:
         "stage": "decode",
         "milliseconds": "24.0",
     }
+    left = str(sample.milliseconds - 24.0)
+    assert rest == stage | {"stage": "unaccounted", "milliseconds": left}
 
 
 def test_a_decoder_without_samples_is_an_error(tmp_path: Path) -> None:

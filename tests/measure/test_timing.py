@@ -125,11 +125,13 @@ def test_on_a_gpu_the_stages_are_timed_apart(
     timings = time_decoders([entry()], replace(bench, device="cuda"), "S1")
     (measured,), (staged,) = timings.measured, timings.staged
     assert not measured.stages and len(measured.samples) == 3 * 2
-    assert set(staged.stages) == {"preprocess", "decode"} and len(staged.samples) == 3  # one repeat
+    assert set(staged.stages) == {"preprocess", "decode"} and len(staged.samples) == 3 * 2
     assert len(system.watches) == 2
-    # two waits a sample; and in the further pass, also in the warm-up, here of all lines, and
-    # at the opening of its turn, start and lap of both stopwatches
-    assert len(waits) == 2 * 6 + 2 * 3 + 4 * (3 + 3 + 1)
+    # two waits a sample; and in the further passes, also in the warm-up, here of all lines, and
+    # at the opening of their turns, start and lap of both stopwatches
+    assert len(waits) == 2 * 6 + 2 * 6 + 4 * (3 + 6 + 2)
+    batches = time_decoders([entry()], replace(bench, device="cuda"), "Smax").staged
+    assert {sample.repeat for one in batches for sample in one.samples} == {0}  # one is enough
 
 
 def refusing(error: Exception) -> Any:

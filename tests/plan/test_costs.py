@@ -36,8 +36,9 @@ def training(folder: str) -> Job:
     return of_model("train_system", folder)
 
 
-def timing() -> Job:
-    return job("measure_latency", dataset="toy.long", split="test", tier="reference", scenario="S1")
+def timing(scenario: str = "S1") -> Job:
+    names = {"dataset": "toy.long", "split": "test", "tier": "reference"}
+    return job("measure_latency", **names, scenario=scenario)
 
 
 def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
@@ -225,6 +226,20 @@ def test_no_more_lines_are_timed_than_there_are(tmp_path: Path) -> None:
         for lines in (20, 1_000_000, 2_000_000)
     )
     assert few < more == most
+
+
+@pytest.mark.parametrize(("scenario", "five", "ten"), [("S1", 12, 22), ("Smax", 8, 13)])
+def test_on_a_gpu_stages_are_timed_apart(
+    tmp_path: Path, scenario: str, five: int, ten: int
+) -> None:
+    few, many = (
+        costs("toy-lattice", tmp_path, latency={"repeats": repeats}, device="cuda")
+        .of(timing(scenario))
+        .seconds
+        - IMPORT
+        for repeats in (5, 10)
+    )
+    assert many / few == pytest.approx(ten / five)  # passes over the lines
 
 
 def test_an_empty_test_set_takes_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,16 +52,14 @@ class Clocked:
 
         `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all. It
         is NaN where no line of these lengths is drawn, and for few repeats: they do not tell of
-        others. None is known of a GPU, where stages were timed in a repeat of their own.
+        others. None is known of timings before November 26, 2026, whose stages are not all there.
         """
-        whole, staged = (self._samples(where, entry, staged) for staged in (False, True))
-        if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
+        staged = self._samples(where, entry, staged=True)
+        if staged is None or UNACCOUNTED not in set(staged["stage"]):
             return None
         sample = ["line", "repeat"]
         times = staged.pivot_table("milliseconds", sample, "stage", aggfunc="sum", fill_value=0)
-        whole = whole.set_index(sample).reindex(times.index)  # (N · repeats, …)
-        times[UNACCOUNTED] = whole["milliseconds"] - times.sum(axis=1)
-        tokens = whole["tokens"].groupby("line").first()  # (N,)
+        tokens = staged.groupby("line")["tokens"].first()  # (N,)
         shortest, longest = map(int, lengths.split(TO)) if lengths else (0, tokens.max())
         inside = tokens.between(shortest, longest).to_numpy()
         each = times.to_numpy(float).reshape(len(tokens), -1, times.shape[1])

@@ -8,6 +8,7 @@ import pytest
 
 from fastdecode.errors import UserError
 from fastdecode.measure.resampling import draws
+from fastdecode.measure.summary import UNACCOUNTED
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.judge import HOLDS, UNKNOWN
 from tests.report.claims.cases import Resamples, cells_of, judged, line
@@ -22,7 +23,10 @@ STEADY = (0.0,) * REPEATS
 
 
 def timed(
-    folder: Path, staged_repeats: int = REPEATS, drift: tuple[float, ...] = STEADY
+    folder: Path,
+    staged_repeats: int = REPEATS,
+    drift: tuple[float, ...] = STEADY,
+    rest: tuple[str, ...] = (UNACCOUNTED,),
 ) -> Clocked:
     """Times by line, and what each of the stages takes more in a repeat."""
     whole = [
@@ -42,6 +46,8 @@ def timed(
         for number in range(LINES)
         for stage, times in TIMES.items()
     ]
+    staged += [one | {"stage": name, "milliseconds": REST} for one in staged for name in rest]
+    staged = [*{(one["repeat"], one["line"], one["stage"]): one for one in staged}.values()]
     pd.DataFrame(whole).to_csv(folder / "t.samples.csv.gz", index=False)
     pd.DataFrame(staged).to_csv(folder / "t.stages.csv.gz", index=False)
     return Clocked({WHERE: folder / "t.samples.csv.gz"})
@@ -83,8 +89,13 @@ def test_one_line_of_a_length_does_not_tell_of_others(tmp_path: Path) -> None:
     assert np.nanmin(found) == np.nanmax(found) and np.isnan(np.quantile(found, 0.5))
 
 
-def test_stages_of_another_repeat_than_the_whole_say_nothing(tmp_path: Path) -> None:
-    assert timed(tmp_path, staged_repeats=1).stages(WHERE, ENTRY, "encode", "", share=True) is None
+def test_one_repeat_and_stages_that_are_not_the_whole_say_nothing(tmp_path: Path) -> None:
+    found = timed(tmp_path, staged_repeats=1).stages(WHERE, ENTRY, "encode", "", share=True)
+    assert found is not None and np.isnan(found).all()
+    assert timed(tmp_path, rest=()).stages(WHERE, ENTRY, "encode", "", share=True) is None
+
+
+def test_stages_of_what_was_not_timed_are_not_known(tmp_path: Path) -> None:
     clocked = timed(tmp_path)
     assert clocked.stages(WHERE, "raw/other/beam5", "encode", "", share=True) is None
     assert clocked.stages(("toy", "optimised", "S1"), ENTRY, "encode", "", share=True) is None
