@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.measure.summary import UNACCOUNTED
 from fastdecode.report.artifacts.cells import TO
 from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence, read_stages
@@ -68,6 +69,8 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             for stage, colour, hatch in zip(
                 stages, cycle(COLOURS[1:]), cycle(HATCHES), strict=False
             ):
+                if stage == UNACCOUNTED:
+                    colour, hatch = "0.8", ""
                 times = here[here["series"] == stage].set_index("x")["y"]
                 heights = times.reindex(lengths["x"], fill_value=0.0).to_numpy()
                 below.bar(
