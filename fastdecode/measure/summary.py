@@ -118,7 +118,7 @@ def write_latency(
     """Write and return latency_document as JSON, and the raw samples and stages as CSV.
 
     The columns of `samples_path` are the fields of Sample; `stages_path` has the milliseconds that
-    each timed batch spent in each stage.
+    each timed batch spent in each stage, and those that they leave over.
     """
     document = latency_document(provenance, timings, bandwidth, samples_path.name)
     with open_to_write(samples_path) as file:

@@ -109,8 +109,8 @@ def time_decoders(entries: Sequence[Entry], bench: Bench, scenario: Scenario) ->
     """Time all `entries` in this process, with as many threads as PyTorch has now.
 
     On a CPU the stages are those of the timed translations. On a GPU a stopwatch would slow them
-    down, so there they come from further repeats with decoders of their own: as many of single
-    sentences, whose stages claims are about, and one of batches.
+    down, so there they come from further repeats with decoders of their own: as many repeats of
+    single sentences (claims are about their stages), one of batches.
     """
     loaded: dict[str, System] = {}
     systems = {entry.name: bench.equip(entry, loaded) for entry in entries}

@@ -187,7 +187,7 @@ class Costs:
         once = self._timed(dataset, split, scenario, decoders)
         warmup = latency.warmup / max(1, self._lines(dataset, split, scenario))
         passes = 1 + warmup + latency.repeats
-        if self._gpu:  # all lines are warm-up, and stages are timed apart, of batches once
+        if self._gpu:  # all lines warm up, twice: stages are timed apart, in batches once
             passes = 2 + latency.repeats + (latency.repeats if scenario == "S1" else 1)
         return Cost(IMPORT + once * passes, self._gpu, 10 * FILE_BYTES)
 

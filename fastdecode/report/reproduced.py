@@ -55,8 +55,9 @@ a number, such as "about three times faster", is read as its direction; how each
 stands beside its verdict.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
-a run of all families has more of an artifact, or tells more claims, what it has stands here
-instead: the link says so, and its models need not be those of the column.
+a run of all families has more of an artifact than that folder, or tells more claims, or there is no
+such folder, what is of `docs/measurements/families/` stands here: the link says so, and its models
+need not be those of the column.
 
 Systems are as they were when a folder was written: GLAT, CTC and CTC + GLAT begin in another way
 since November 25, 2026 ([what it gains](measurements/dag/copies/README.md)).

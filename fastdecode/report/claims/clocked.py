@@ -52,13 +52,16 @@ class Clocked:
 
         `names` are joined by JOINT; `lengths` are those of the outputs, as in "11–20", or all. It
         is NaN where no line of these lengths is drawn, and for few repeats: they do not tell of
-        others. None is known of timings before November 26, 2026, whose stages are not all there.
+        others. None is known of timings on a GPU before November 26, 2026: they have one repeat.
         """
-        staged = self._samples(where, entry, staged=True)
-        if staged is None or UNACCOUNTED not in set(staged["stage"]):
+        whole, staged = (self._samples(where, entry, staged) for staged in (False, True))
+        if staged is None or whole is None or set(staged["repeat"]) != set(whole["repeat"]):
             return None
         sample = ["line", "repeat"]
         times = staged.pivot_table("milliseconds", sample, "stage", aggfunc="sum", fill_value=0)
+        if UNACCOUNTED not in times:  # of before that day, on a CPU: stages of the timed samples
+            total = whole.set_index(sample)["milliseconds"].reindex(times.index)
+            times[UNACCOUNTED] = total - times.sum(axis=1)
         tokens = staged.groupby("line")["tokens"].first()  # (N,)
         shortest, longest = map(int, lengths.split(TO)) if lengths else (0, tokens.max())
         inside = tokens.between(shortest, longest).to_numpy()

@@ -22,10 +22,10 @@ TIMES = "times"
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
-    """Return mean milliseconds a sentence by stage and bucket of output lengths, and the lines.
+    """Return mean milliseconds a sentence by stage, what they leave over last, and the lines.
 
-    x is the middle of a bucket, in tokens; `label` says its ends. A dataset on which it was not
-    run, or not timed, is left out.
+    All are by bucket of output lengths: x is its middle, in tokens; `label` says its ends. A
+    dataset on which it was not run, or not timed, is left out.
     """
     lines = []
     for dataset, part in evidence.parts.items():

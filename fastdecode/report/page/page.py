@@ -113,7 +113,7 @@ def _devices(tidy: pd.DataFrame) -> list[tuple[str, str]]:
         trained = ", ".join(f"{one} ({n} of {counts.sum()})" for one, n in counts.items())
     return [
         ("trained on", trained),
-        ("translated on", sections.words(tidy.loc[~training & ~timing, "device"])),
+        ("translated and counted on", sections.words(tidy.loc[~training & ~timing, "device"])),
         ("timed on", sections.words(tidy.loc[timing, "device"])),
     ]
 

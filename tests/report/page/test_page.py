@@ -389,5 +389,5 @@ def test_one_device_is_told_once_and_several_by_what_ran_on_them() -> None:
     facts = dict(_facts(pd.DataFrame([*same, *more])))
     assert "device" not in facts
     assert facts["trained on"] == "cpu: X, 2 cores (1 of 2), GPU (1 of 2)"
-    assert facts["translated on"] == "cpu: X, 2 cores, Other"
+    assert facts["translated and counted on"] == "cpu: X, 2 cores, Other"
     assert facts["timed on"] == "cpu: X, 2 cores"
