@@ -19,7 +19,7 @@ from fastdecode.plan.jobs import Job
 from fastdecode.plan.sizes import Size, Sizes
 
 TRAINING, SINGLE, BATCHED = 0.25, 0.11, 0.08  # share of the matrix throughput that is reached
-TIERS = {"reference": 1.0, "optimised": 0.7}  # of the time
+OPTIMISED = {"cpu": 0.7, "cuda": 0.4}  # of the reference tier's time
 GLANCING = 4 / 3  # a pass without gradients before the step
 IMPORT, LIGHT = 5.0, 2.0  # seconds of a job's start: with PyTorch and fairseq, and without
 LINES_A_SECOND = {  # on one core
@@ -173,10 +173,11 @@ class Costs:
         share = SINGLE if scenario == "S1" else BATCHED
         batches = 1 if scenario == "S1" else len(latency.batches)
         lines = self._lines(dataset, split, scenario) * batches
+        tiers = {"reference": 1.0, "optimised": OPTIMISED[self._machine.device.kind]}
         return sum(
             lines
             * self._sentence(model, name, size, share)
-            * TIERS[self._config.decoders[name].tier]
+            * tiers[self._config.decoders[name].tier]
             for model, name in decoders
         )
 

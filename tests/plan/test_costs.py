@@ -36,8 +36,8 @@ def training(folder: str) -> Job:
     return of_model("train_system", folder)
 
 
-def timing(scenario: str = "S1") -> Job:
-    names = {"dataset": "toy.long", "split": "test", "tier": "reference"}
+def timing(scenario: str = "S1", tier: str = "reference") -> Job:
+    names = {"dataset": "toy.long", "split": "test", "tier": tier}
     return job("measure_latency", **names, scenario=scenario)
 
 
@@ -240,6 +240,13 @@ def test_on_a_gpu_stages_are_timed_apart(
         for repeats in (5, 10)
     )
     assert many / few == pytest.approx(ten / five)  # passes over the lines
+
+
+def test_the_optimised_tier_gains_more_on_a_gpu(tmp_path: Path) -> None:
+    gpu = Machine("gpu", MACHINE.device.model_copy(update={"kind": "cuda"}))
+    cpu, cuda = (costs("toy-dag", tmp_path, machine) for machine in (MACHINE, gpu))
+    assert cuda.of(timing()) == cpu.of(timing())
+    assert cuda.of(timing(tier="optimised")).seconds < cpu.of(timing(tier="optimised")).seconds
 
 
 def test_an_empty_test_set_takes_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
