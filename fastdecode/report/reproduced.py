@@ -21,6 +21,7 @@ from fastdecode.report.counted import counted
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     "toy": "toy",
+    "today": "toy, CTC as today",
     "layers": "toy, layers",
     "seeds": "toy, three seeds",
     "sizes": "toy, sizes",
