@@ -21,7 +21,7 @@ from fastdecode.report.counted import counted
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     "toy": "toy",
-    "today": "toy, CTC as today",
+    "toy-mixture": "toy, CTC begins with a mixture",
     "layers": "toy, layers",
     "seeds": "toy, three seeds",
     "sizes": "toy, sizes",

@@ -106,7 +106,8 @@ def _devices(tidy: pd.DataFrame) -> list[tuple[str, str]]:
         return [("device", sections.words(tidy["device"]))]
     training = tidy["metric"].str.startswith("train_")
     timing = tidy["metric"].str.startswith(("latency_", "throughput_", "memory_"))
-    models = tidy[training].drop_duplicates(["dataset", "target", "system", "seed"])
+    models = tidy[training & (tidy["device"] != "")]  # of a given model it may not be known
+    models = models.drop_duplicates(["dataset", "target", "system", "seed"])
     counts = models["device"].value_counts(sort=False)
     trained = sections.words(models["device"])
     if len(counts) > 1:

@@ -385,6 +385,7 @@ def test_one_device_is_told_once_and_several_by_what_ran_on_them() -> None:
         value(QUICK, "train_epochs", 1, device="GPU"),
         value(QUICK, "train_seconds", 1, device="GPU"),
         value(QUICK, "bleu", 1, device="Other"),
+        value("raw/base/other", "train_epochs", 1, seed="2", device=""),
     ]
     facts = dict(_facts(pd.DataFrame([*same, *more])))
     assert "device" not in facts
