@@ -21,11 +21,11 @@ from fastdecode.report.counted import counted
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     "toy": "toy",
-    "toy-mixture": "toy, CTC begins with a mixture",
     "layers": "toy, layers",
     "seeds": "toy, three seeds",
     "sizes": "toy, sizes",
     "objectives": "toy, objectives",
+    "objectives/one-seed": "toy, objectives, one seed",
     "targets": "toy, raw and distilled",
     "slots": "toy, slots of CTC",
     "copies": "toy, mixed copies",
