@@ -1,7 +1,7 @@
 """What one job of a run takes: seconds and bytes.
 
 A training update takes a fixed time for each layer, and the time of its multiplications: six for
-every weight and token, forward and backward. A decoder pass takes the same with other constants,
+every weight and token, forward and backward, and for what attention weighs. A decoder pass takes the same with other constants,
 two for every weight and hypothesis. The constants below were read off runs of this project on two
 cores (docs/measurements/plan); everything else takes a time for its start and one for its lines.
 """
@@ -104,6 +104,13 @@ class Costs:
         size = self._config.architecture(dataset, system)
         return size.encoder_layers, size.decoder_layers
 
+    def _attention(self, model: Model, pieces: float) -> float:
+        """Return the multiplications of a source token's attention, and its slots', to others."""
+        encoder, decoder = self._layers(model.dataset, model.system)
+        slots = self._config.systems[model.system].slots
+        seen = encoder * pieces + decoder * slots * (pieces + slots * pieces)
+        return 2 * self._config.architecture(model.dataset, model.system).width * seen
+
     def _training(self, job: Job) -> Cost:
         model = _model(job)
         row = self._config.systems[model.system]
@@ -116,8 +123,8 @@ class Costs:
         updates = tokens * (settings.max_epochs or 1e9) / (0.9 * batch * max(gpus, 1))
         updates = min(updates, settings.max_updates or updates)
         encoder, decoder, words = self.weights(model.dataset, model.system)
-        operations = 6 * 0.9 * batch * (encoder + row.slots * (decoder + words))
-        operations *= GLANCING if row.glances else 1
+        a_token = encoder + row.slots * (decoder + words) + self._attention(model, size.pieces)
+        operations = 6 * 0.9 * batch * a_token * (GLANCING if row.glances else 1)
         update = operations / (TRAINING * self._machine.throughput)
         layers = sum(self._layers(model.dataset, model.system))
         update += layers * self._machine.device.overhead * settings.accumulate

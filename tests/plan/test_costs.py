@@ -57,6 +57,17 @@ def test_more_to_compute_takes_longer(tmp_path: Path) -> None:
     assert fast.of(training("toy.long/raw/dag")).seconds < seconds[3] / 5
 
 
+def test_vertices_attend_to_all_others(tmp_path: Path) -> None:
+    toy = costs("toy-dag", tmp_path)
+    two, four, eight, sixteen = (
+        toy.of(training(f"toy.long/raw/{name}")).seconds
+        for name in ("dag-lambda2", "dag-lambda4", "dag", "dag-lambda16")
+    )
+    # what grows with the number of vertices would double; with its square, four times
+    growth = [eight - four, sixteen - eight]
+    assert 2 * (four - two) < growth[0] and 2 * growth[0] < growth[1] < 4 * growth[0]
+
+
 def test_updates_and_epochs_end_a_training(tmp_path: Path) -> None:
     few, many = (
         costs("multi30k", tmp_path, training={"max_epochs": epochs}).of(
