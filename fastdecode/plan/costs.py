@@ -1,9 +1,10 @@
 """What one job of a run takes: seconds and bytes.
 
 A training update takes a fixed time for each layer, and the time of its multiplications: six for
-every weight and token, forward and backward, and for what attention weighs. A decoder pass takes the same with other constants,
-two for every weight and hypothesis. The constants below were read off runs of this project on two
-cores (docs/measurements/plan); everything else takes a time for its start and one for its lines.
+every weight and token, forward and backward, and for what attention weighs. A decoder pass takes
+the same with other constants, two for every weight and hypothesis. The constants below were read
+off runs of this project on two cores (docs/measurements/plan); everything else takes a time for its
+start and one for its lines.
 """
 
 from collections.abc import Callable, Sequence
