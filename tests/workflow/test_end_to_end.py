@@ -125,6 +125,15 @@ def test_a_finished_run_has_nothing_to_do(finished: Workplace) -> None:
     assert "Nothing to be done" in done.stdout
 
 
+def test_a_measurement_that_is_lost_is_made_anew(finished: Workplace, tmp_path: Path) -> None:
+    place = finished.copy(tmp_path / "lost")
+    lost = f"{STUDENT}/test.greedy.quality.json"
+    place.path(lost).unlink()  # as by a killed --forcerun
+    done = place.snakemake()
+    assert done.returncode == 0, done.stdout
+    assert place.path(lost).read_bytes() == finished.path(lost).read_bytes()
+
+
 def test_a_run_killed_at_random_gives_the_same_results_as_an_undisturbed_one(
     finished: Workplace, workplace: Workplace
 ) -> None:

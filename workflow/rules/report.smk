@@ -97,6 +97,16 @@ def quality_files():
     ]
 
 
+def measured_files():
+    """Return what is on record of trainings, and every measurement, by what it is of."""
+    return {
+        "training": training_records() + untrained_records(),
+        "quality": quality_files(),
+        "latency": latency_files(),
+        "memory": memory_files(),
+    }
+
+
 def data_files():
     """Return (dataset, report of its corpus, BPE text by split) for every dataset."""
     return [
@@ -136,10 +146,7 @@ rule tabulate_data:
 
 rule gather_measurements:
     input:
-        training=training_records() + untrained_records(),
-        quality=quality_files(),
-        latency=latency_files(),
-        memory=memory_files(),
+        **measured_files(),
     output:
         f"{REPORT}/measurements.csv",
     localrule: True
