@@ -31,7 +31,6 @@ BARE = {  # what a run has nothing of, and why; the artifact says so itself
     "multi30k-dag": {"dag.figure7", "dag.figure8"},  # objectives: five more trainings
     "multi30k-families": {*CORE, "dag.figure8"},
     "toy-families-seeds": CORE,
-    "toy-dag-seeds": DRAWINGS,  # it is for table 1; drawings: toy-dag
     "lattice-layers": {"lattice.table2"},  # K: lattice
 }
 

@@ -224,7 +224,6 @@ EMPTY = {
         *("bidirectional.table2b", "aggressive.table4", "aggressive.table6"),
         *("dag.figure7", "dag.figure8"),
     },
-    "toy-dag-seeds": {"dag.figure3", "dag.figure4", "dag.figure10", "dag.figure15"},
     "toy-families-seeds": {
         *("bidirectional.table2b", "aggressive.table4", "aggressive.table6", "dag.figure7"),
     },
