@@ -1,21 +1,22 @@
 """What the project writes about itself.
 
-`python -m fastdecode.generated` writes the reference of all configuration keys and the table of
-what was reproduced; with `--check` it only says whether they are up to date.
+`python -m fastdecode.generated` writes the reference of all configuration keys, the table of what
+was reproduced and that of the papers' claims; with `--check` it only says whether they are up to
+date.
 """
 
 import sys
 from pathlib import Path
 
 from fastdecode.config import reference
-from fastdecode.report import reproduced
+from fastdecode.report import claimed, reproduced
 
 ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
     """Write the files, or check them."""
-    wanted = {**reference.wanted(ROOT), **reproduced.wanted(ROOT)}
+    wanted = {**reference.wanted(ROOT), **reproduced.wanted(ROOT), **claimed.wanted(ROOT)}
     stale = [
         path
         for path, text in wanted.items()

@@ -1,21 +1,16 @@
 """The state of every table, figure and claim: what is kept for it in `docs/measurements`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 
-import pandas as pd
-
 from fastdecode.config.base import check, read_yaml
-from fastdecode.config.claims import Claim
-from fastdecode.config.metrics import METRICS
-from fastdecode.config.papers import AT, Artifact, Paper
+from fastdecode.config.papers import Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.sources import OURS
-from fastdecode.report.claims.conditions import still
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
-from fastdecode.report.claims.printed import VERDICTS
+from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.kept import kept_verdicts
 from fastdecode.report.counted import counted
 
 PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
@@ -49,11 +44,9 @@ system is here, too. One number is enough, be it without its times. Rows of a fi
 or curves; a drawing is there or not. The order is that of the papers.
 
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
-where they are about times in the reference tier, which is what the papers timed. A claim that was
-judged before its present reading, by other conditions, or by a number without an interval that
-other lines would move, is not among them. What a paper says with
-a number, such as "about three times faster", is read as its direction; how each statement is read
-stands beside its verdict.
+where they are about times in the reference tier, which is what the papers timed. [Which ones, and
+how each is read](claims.md). A claim that was judged before its present reading, by other
+conditions, or by a number without an interval that other lines would move, is not among them.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
 a run of all families has more of an artifact than that folder, or tells more claims, or there is no
@@ -74,12 +67,13 @@ def wanted(root: Path) -> dict[Path, str]:
     for key in PAPERS:
         path = root / f"config/papers/{key}.yaml"
         paper = check(Paper, read_yaml(path), str(path))
-        sections.append(f"## {_authors(paper)} ({paper.year}): {key}\n")
+        sections.append(f"## {authors_of(paper)} ({paper.year}): {key}\n")
         sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
     return {root / "docs/reproduced.md": "\n".join(sections)}
 
 
-def _authors(paper: Paper) -> str:
+def authors_of(paper: Paper) -> str:
+    """Return how a paper's authors are named in a heading."""
     names = [name.split()[-1] for name in paper.authors]
     return " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
 
@@ -90,16 +84,16 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
         level: [docs / f"measurements/{name}/{level}" for name in (key, ALL)] for level in LEVELS
     }
     kept = {level: of for level, of in folders.items() if any(_files(key, of))}
-    yield _line("artifact", "shows", *(LEVELS[level] for level in kept))
+    yield line("artifact", "shows", *(LEVELS[level] for level in kept))
     yield "|---|---|" + "---:|" * len(kept)
     for name, artifact in paper.artifacts.items():
         files = ([folder / f"{key}.{name}.csv" for folder in of] for of in kept.values())
         states = ([_state(artifact, csv, docs) for csv in each if csv.exists()] for each in files)
-        yield _line(name, artifact.title, *map(_most, states))
+        yield line(name, artifact.title, *map(_most, states))
     judged = ([folder / f"claims.{key}.csv" for folder in of] for of in kept.values())
     tallies = ([_tally(paper, csv, docs) for csv in files if csv.exists()] for files in judged)
     texts = map(_most, tallies)
-    yield _line("claims", "hold, do not hold, cannot be told (times: reference tier)", *texts)
+    yield line("claims", "hold, do not hold, cannot be told (times: reference tier)", *texts)
 
 
 def _files(key: str, folders: list[Path]) -> Iterator[Path]:
@@ -114,7 +108,8 @@ def _most(found: list[tuple[int, str]]) -> str:
     return max(found, key=itemgetter(0), default=(0, NOTHING))[1]
 
 
-def _line(*cells: str) -> str:
+def line(*cells: str) -> str:
+    """Return a line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -125,61 +120,17 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> tuple[int, str]:
     if not found:
         return 0, NOTHING
     looks = csv.with_suffix(".md" if artifact.kind == "table" else ".svg")
-    return found, _link("all" if found == whole else f"{found} of {whole}", looks, docs)
+    return found, link("all" if found == whole else f"{found} of {whole}", looks, docs)
 
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
     """Return how many claims of a run can be told; and the tally of all, linked to the verdicts."""
-    frame = VERDICTS.read(csv)
-    present = [
-        name
-        for name, lines in frame.groupby("claim")
-        if _same(paper.claims, lines) and _sure(paper, lines)
-    ]
-    frame = frame[frame["claim"].isin(present)]
-    timed = frame.groupby("claim")["tier"].transform(lambda tiers: "reference" in set(tiers))
-    plain = frame[~timed | (frame["tier"] == "reference")]
-    verdicts = [set(group) for _, group in plain.groupby("claim")["verdict"]]
-    worst = [next(one for one in (FAILS, UNKNOWN, HOLDS) if one in each) for each in verdicts]
-    counts = [worst.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]
-    text = _link(", ".join(map(str, counts)), csv.with_suffix(".md"), docs)
-    return len(worst) - worst.count(UNKNOWN), text
+    verdicts = [kept.verdict for kept in kept_verdicts(paper, csv).values()]
+    counts = [verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]
+    text = link(", ".join(map(str, counts)), csv.with_suffix(".md"), docs)
+    return len(verdicts) - verdicts.count(UNKNOWN), text
 
 
-def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
-    """Tell whether kept verdicts are on a claim as it now stands."""
-    first = lines.iloc[0]
-    claim = claims.get(first["claim"])
-    if claim is None or (first["statement"], first["reading"]) != (claim.statement, claim.reading):
-        return False
-    conditions = set(filter(None, lines["condition"]))
-    if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):
-        return True  # by whichever conditions
-    return still(claim, conditions)
-
-
-def _sure(paper: Paper, lines: pd.DataFrame) -> bool:
-    """Tell whether no number that others would move was judged without an interval."""
-    claim = paper.claims[lines["claim"].iloc[0]]
-    # what is to be equal has no interval: it is so with every resample, or not
-    equal = (lines["above"] == 0) & (lines["below"] == 0)
-    without_interval = lines[lines["finding"].isin([HOLDS, FAILS]) & lines["low"].isna() & ~equal]
-    names = [
-        part.rpartition(" ")[0] for cells in without_interval["cells"] for part in cells.split("; ")
-    ]
-    metrics = {
-        _measured(paper.artifacts[artifact], name) for artifact in claim.artifacts for name in names
-    }
-    return not any(METRICS[metric].random for metric in metrics if metric in METRICS)
-
-
-def _measured(artifact: Artifact, cell: str) -> str:
-    """Return the metric of a cell, as claims name it: row.column, curve@x or curve@label.x."""
-    _, _, column = cell.rpartition(".")
-    if artifact.kind == "figure" and column != "x":
-        column = "y"
-    return artifact.measured.get(column, "").partition(AT)[0]
-
-
-def _link(text: str, path: Path, docs: Path) -> str:
+def link(text: str, path: Path, docs: Path) -> str:
+    """Return a link to a file below `docs`, from a page there."""
     return f"[{text}]({path.relative_to(docs)})"

@@ -1,0 +1,82 @@
+"""The page of the papers' claims: of each, in which kept runs it holds and in which it does not."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from fastdecode.config.base import check, read_yaml
+from fastdecode.config.papers import Paper
+from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.kept import Kept, kept_verdicts
+from fastdecode.report.reproduced import NOTHING, PAPERS, authors_of, line, link
+
+MEASUREMENTS = "measurements"
+HEAD = """# Which claims hold
+
+Written by `make generated` from `config/papers/` and the verdicts in `docs/measurements/`: every
+claim of the four papers that numbers can tell, and the folders whose run says that it holds, does
+not hold, or cannot be told though some of it was measured. What a paper says with a number, such as
+"about three times faster", is read as its direction, and stands below it where that is not plain.
+
+A claim holds in a run if the 95% interval of every condition is within its bounds, and does not
+hold if one is outside: the folder's table of verdicts, which is linked, has the numbers. Times are
+of the reference tier, which is what the papers timed; of several data the worst verdict counts. All
+data are small. Verdicts before a claim's present reading, by other conditions, or by a number
+without an interval that other lines would move, are left out.
+
+`families/` are runs of all papers, other folders of one. GLAT, CTC and CTC + GLAT of folders before
+November 25, 2026 began in a way that makes CTC far weaker
+([which folders](measurements/README.md#before-you-compare-pages)).
+"""
+
+
+def wanted(root: Path) -> dict[Path, str]:
+    """Return the page of the project in `root`, with what it should hold."""
+    sections = [HEAD]
+    for key in PAPERS:
+        path = root / f"config/papers/{key}.yaml"
+        paper = check(Paper, read_yaml(path), str(path))
+        sections.append(f"## {authors_of(paper)} ({paper.year}): {key}\n")
+        sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
+    return {root / "docs/claims.md": "\n".join(sections)}
+
+
+def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
+    """Yield the lines of a paper's table: a claim each."""
+    files = sorted((docs / MEASUREMENTS).rglob(f"claims.{key}.csv"))
+    kept = {csv: kept_verdicts(paper, csv) for csv in files}
+    yield _summary(paper, kept.values()) + "\n"
+    yield line("claim", HOLDS, FAILS, UNKNOWN)
+    yield "|---|---|---|---|"
+    for name, claim in paper.claims.items():
+        said = f"*{name}*: {claim.statement}"
+        if claim.reading:
+            said += f"<br>Read as: {claim.reading}"
+        if claim.unchecked:
+            yield line(said, NOTHING, NOTHING, claim.unchecked)
+            continue
+        told = [(csv, found[name]) for csv, found in kept.items() if name in found]
+        each = (_folders(verdict, told, docs) for verdict in (HOLDS, FAILS, UNKNOWN))
+        yield line(said, *each)
+
+
+def _summary(paper: Paper, runs: Iterable[Mapping[str, Kept]]) -> str:
+    """Return how many claims hold in all runs that can tell, in none of them, and in some."""
+    told = [
+        {found[name].verdict for found in runs if name in found} & {HOLDS, FAILS}
+        for name in paper.claims
+    ]
+    only, never, both = (told.count(these) for these in ({HOLDS}, {FAILS}, {HOLDS, FAILS}))
+    return (
+        f"{len(told)} claims: {only} hold in every run that can tell, {never} in none of them, "
+        f"{both} in some; of {told.count(set())} no run can tell."
+    )
+
+
+def _folders(verdict: str, told: list[tuple[Path, Kept]], docs: Path) -> str:
+    """Return the folders whose runs say so and measured some of it, linked to their verdicts."""
+    links = [
+        link(str(csv.parent.relative_to(docs / MEASUREMENTS)), csv.with_suffix(".md"), docs)
+        for csv, kept in told
+        if kept.verdict == verdict and (kept.measured or verdict != UNKNOWN)
+    ]
+    return ", ".join(links) or NOTHING

@@ -1,0 +1,62 @@
+"""The page of claims says which runs say that they hold, and which that they do not."""
+
+from pathlib import Path
+
+import pytest
+
+from fastdecode.report.claimed import wanted
+from tests.report.kept import write_project
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> dict[str, list[str]]:
+    """What stands beside each claim of the graph paper, by the claim's name."""
+    return cells(page(tmp_path))
+
+
+def page(folder: Path) -> str:
+    write_project(folder)
+    ((path, written),) = wanted(folder).items()
+    assert path == folder / "docs/claims.md"
+    return written
+
+
+def cells(text: str) -> dict[str, list[str]]:
+    lines = [line for line in text.partition(": dag\n")[2].splitlines() if line.startswith("| *")]
+    split = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return {cells[0].split("*")[1]: cells for cells in split}
+
+
+OWN = "[dag/toy](measurements/dag/toy/claims.dag.md)"
+SHARED = "[families/toy](measurements/families/toy/claims.dag.md)"
+
+
+def test_a_claim_stands_with_its_reading(rows: dict[str, list[str]]) -> None:
+    assert rows["first"][0] == "*first*: the first<br>Read as: so"
+
+
+def test_times_are_of_the_reference_tier_where_there_are_any(rows: dict[str, list[str]]) -> None:
+    assert rows["first"][1:] == [f"{OWN}, {SHARED}", "–", "–"]  # the optimised one says no
+    assert rows["second"][1:] == [f"{OWN}, {SHARED}", "–", "–"]  # it alone was timed
+
+
+def test_one_failure_is_enough(rows: dict[str, list[str]]) -> None:
+    assert rows["sixth"][1:] == ["–", f"{OWN}, {SHARED}", "–"]
+
+
+def test_what_was_not_measured_is_not_among_what_cannot_be_told(
+    rows: dict[str, list[str]],
+) -> None:
+    assert rows["fourth"][1:] == ["–", "–", f"{OWN}, {SHARED}"]
+    assert rows["fifth"][1:] == ["–", "–", "–"]
+
+
+def test_verdicts_on_other_claims_are_left_out(rows: dict[str, list[str]]) -> None:
+    for name in ("seventh", "eighth", "ninth"):  # another reading, condition; no interval
+        assert rows[name][1:] == ["–", "–", "–"]
+
+
+def test_claims_are_counted(tmp_path: Path) -> None:
+    text = page(tmp_path).partition(": dag\n")[2]
+    said = "10 claims: 4 hold in every run that can tell, 1 in none of them, 0 in some; of 5 no run"
+    assert f"{said} can tell." in text
