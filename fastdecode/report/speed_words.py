@@ -33,7 +33,7 @@ def described(rows: pd.DataFrame) -> str:
     dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
     precision = " and ".join(rows["precision"].unique())
     what = f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}"
-    busy = f", {DISTURBED} on a busy machine" if (rows["latency_disturbed"] > 0).any() else ""
+    busy = f", {DISTURBED} disturbed" if (rows["latency_disturbed"] > 0).any() else ""
     return f"{what}\n{device}{busy}"
 
 

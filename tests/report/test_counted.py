@@ -101,7 +101,7 @@ def test_a_figure_of_systems_counts_them_and_a_drawing_is_there_or_not() -> None
         ("bidirectional.table4", "news", 5),
         ("bidirectional.figure3", "toy", 10),
         ("aggressive.figure4", "toy", 1),  # the other row is what it is over
-        ("dag.figure7", "toy", 6),
+        ("dag.figure7", "objectives/one-seed", 6),
         ("dag.figure12", "toy", 7),
     ],
 )

@@ -103,7 +103,7 @@ def test_disturbed_times_are_marked(
     tidy.loc[greedy & (tidy["metric"] == "latency_disturbed"), "value"] = 1.0
     draw(tmp_path, samples, tidy)
     figure = saved[-1]
-    assert figure.get_suptitle() == HEAD.replace(", 1 thread", ", † on a busy machine, 1 thread")
+    assert figure.get_suptitle() == HEAD.replace(", 1 thread", ", † disturbed, 1 thread")
     names = {text.get_text() for text in figure.findobj(Text)}
     assert {"raw/base/greedy†", BASE} < names and "raw/base/greedy" not in names
 

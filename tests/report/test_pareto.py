@@ -62,7 +62,7 @@ def test_what_was_timed_on_a_busy_machine_is_marked(
     busy = (tidy["metric"] == "latency_disturbed") & (tidy["decoder"] == "beam5")
     tidy.loc[busy & (tidy["target"] == "raw") & (tidy["threads"] == "2"), "value"] = 1.0
     figure = drawn(tidy, saved, tmp_path)
-    assert figure.get_suptitle().endswith(f"{DEVICE}, † on a busy machine")
+    assert figure.get_suptitle().endswith(f"{DEVICE}, † disturbed")
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [name for name in names if "†" in name] == ["raw/base, beam5†"]
 

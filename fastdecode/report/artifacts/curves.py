@@ -68,8 +68,8 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 def head_of(name: str, artifact: Artifact, points: pd.DataFrame) -> str:
     """Return the head of a figure: its title, and in a second line what its points share.
 
-    That is split and device, with † if times are marked. Seeds are named where a point is of
-    several, of which the first is timed, and with times.
+    That is split, device and seeds, of several of which the first is timed, and † if times are
+    marked.
     """
     shared = ", ".join(_shared(points))
     return f"{name}: {artifact.title}" + (f"\n{shared}" if shared else "")
@@ -86,7 +86,7 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         whiskers = " (whiskers: standard deviation)" if points["sd"].notna().any() else ""
         first = f", times of seed {seeds[0]}" if timed else ""
         yield f"seeds {', '.join(seeds)}{whiskers}{first}"
-    elif seeds and timed:
+    elif seeds:
         yield f"seed {seeds[0]}"
     if points["marks"].str.contains(DISTURBED).any():
-        yield f"{DISTURBED} on a busy machine"
+        yield f"{DISTURBED} disturbed"

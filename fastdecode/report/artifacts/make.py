@@ -42,13 +42,14 @@ def make(evidence: Evidence, out: Path) -> None:
 def check_origin(artifact: Artifact, frame: pd.DataFrame) -> None:
     """Raise UserError unless every number of ours says what was run, on which data, where and when.
 
-    Where is a device, when a commit; what is counted in the data was run on none.
+    What was run is a system and its seeds, where is a device, when a commit; what is counted in the
+    data was run on none.
     """
     if traits(artifact.function).settings:
         return
     ours = frame[frame["source"] == OURS]
     run = ours[ours["tier"] != ""] if traits(artifact.function).subwords else ours
-    needed = {"commit": ours, "dataset": ours, "what": run, "device": run}
+    needed = {"commit": ours, "dataset": ours, "what": run, "seeds": run, "device": run}
     for column, cells in needed.items():
         unknown = cells[cells[column] == ""]
         if len(unknown):

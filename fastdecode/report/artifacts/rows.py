@@ -161,7 +161,7 @@ def speed(
 
 
 def disturbance(rows: pd.DataFrame) -> str:
-    """Return the mark of times that were taken on a busy machine, if any of these was."""
+    """Return the mark of times that were disturbed, if any of these was."""
     return DISTURBED if rows[rows["metric"] == "latency_disturbed"]["value"].any() else ""
 
 

@@ -23,6 +23,7 @@ ORIGIN = {
     "source": "ours",
     "dataset": "toy",
     "what": "raw/base/beam5",
+    "seeds": "1",
     "device": "cpu: X",
     "commit": "c0ffee",
 }
@@ -67,7 +68,7 @@ def test_cells_with_their_origin_are_written(monkeypatch: pytest.MonkeyPatch, ou
     [
         (cell, column)
         for cell in (SCORE, TIME)
-        for column in ("commit", "dataset", "what", "device")
+        for column in ("commit", "dataset", "what", "seeds", "device")
     ],
 )
 def test_a_cell_without_its_origin_is_refused(
