@@ -14,9 +14,10 @@ from typing import Any
 
 from fastdecode.corpus.aside import build_aside
 from fastdecode.errors import UserError
-from fastdecode.families.dag.ngrams import KENLM
+from fastdecode.families.dag.ngrams import KENLM, kenlm_package
 from fastdecode.files import read_lines
 
+SOURCE_SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
 ORDER = 5
 PRUNE = ("0", "1", "5")  # n-grams seen so often or less are left out, by order; the last for all
 TOOLS = ("lmplz", "build_binary")
@@ -26,8 +27,10 @@ BOOST = "libboost-{program-options,system,thread,test}-dev"
 def build_tools(out: Path) -> None:
     """Put `lmplz` and `build_binary` into the new folder `out`: from PATH, or built from source.
 
-    Raises UserError if they have to be built and cmake, a compiler or Boost is missing.
+    Raises UserError if they have to be built and cmake, a compiler or Boost is missing, and if the
+    package is that will ask the model: better now than after all trainings.
     """
+    kenlm_package()
     with build_aside(out.parent) as part:
         folder = part / out.name
         folder.mkdir()
@@ -49,8 +52,13 @@ def _compile(folder: Path) -> dict[str, str | None]:
             )
     build = folder / "build"
     build.mkdir(parents=True)
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{KENLM} --hash=sha256:{SOURCE_SHA256}\n")
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-build-isolation"]
-    _run([*pip, "--no-binary", ":all:", KENLM, "-d", str(folder)], "KenLM cannot be downloaded")
+    _run(
+        [*pip, "--no-binary", ":all:", "-r", str(wanted), "-d", str(folder)],
+        "KenLM cannot be downloaded",
+    )
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         # Python 3.11 has filters since 3.11.4

@@ -11,6 +11,17 @@ from fastdecode.errors import UserError
 KENLM = "kenlm==0.3.0"
 
 
+def kenlm_package() -> Any:
+    """Return KenLM's Python package. Raises UserError if it is not installed."""
+    try:
+        return import_module("kenlm")
+    except ImportError:
+        raise UserError(
+            f"a language model is queried with {KENLM}, which is not installed: run "
+            "`.venv/bin/pip install -e '.[lm]'` in the project's folder (it compiles)"
+        ) from None
+
+
 class NGrams:
     """A language model that scores token by token: beam.LanguageModel."""
 
@@ -19,13 +30,7 @@ class NGrams:
 
         Raises UserError if there is none, if it is damaged, or if KenLM is not installed.
         """
-        try:
-            kenlm: Any = import_module("kenlm")
-        except ImportError:
-            raise UserError(
-                f"a language model is queried with {KENLM}, which is not installed: run "
-                "`.venv/bin/pip install -e '.[lm]'` in the project's folder (it compiles)"
-            ) from None
+        kenlm = kenlm_package()
         if not path.is_file():
             raise UserError(f"{path}: no language model: estimate it with its rule")
         try:

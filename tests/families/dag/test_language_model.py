@@ -3,8 +3,11 @@
 import gzip
 import os
 import stat
+import sys
+import tarfile
 from math import log
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -57,6 +60,13 @@ def test_nothing_is_left_of_an_estimate_that_fails(tmp_path: Path, tools: Path) 
         estimate(text, tools, out)
 
 
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KenLM's package, as far as it has to be there."""
+    monkeypatch.setitem(sys.modules, "kenlm", ModuleType("kenlm"))
+
+
+@pytest.mark.usefixtures("package")
 def test_tools_on_the_path_are_taken(
     tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +77,7 @@ def test_tools_on_the_path_are_taken(
     assert os.access(built / "lmplz", os.X_OK)
 
 
+@pytest.mark.usefixtures("package")
 def test_what_is_missing_to_build_them_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +90,36 @@ def test_what_is_missing_to_build_them_is_said(
     assert not (tmp_path / "kenlm").exists()
 
 
+def test_the_package_that_will_ask_is_missed_before_anything_is_built(
+    tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    with pytest.raises(UserError, match=r"pip install -e '\.\[lm\]'"):
+        build_tools(tmp_path / "kenlm")
+    assert not (tmp_path / "kenlm").exists()
+
+
+@pytest.mark.usefixtures("package")
+def test_another_source_than_the_known_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def download(words: list[str], what: str) -> None:
+        asked.append(Path(words[words.index("-r") + 1]).read_text())
+        raise UserError(what)
+
+    monkeypatch.setattr(language_model, "_run", download)
+    monkeypatch.setattr(language_model.shutil, "which", lambda name: name if name[0] == "c" else "")
+    with pytest.raises(UserError, match="KenLM cannot be downloaded"):
+        build_tools(tmp_path / "kenlm")
+    (line,) = asked
+    name, _, digest = line.strip().partition(" --hash=sha256:")
+    assert (name, len(digest)) == ("kenlm==0.3.0", 64)
+
+
+@pytest.mark.usefixtures("package")
 def test_missing_boost_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(words: list[str], what: str) -> None:
         if words[0] == "cmake":
@@ -87,8 +128,6 @@ def test_missing_boost_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         source = folder / "kenlm-0"
         source.mkdir()
         (source / "CMakeLists.txt").write_text("")
-        import tarfile
-
         with tarfile.open(folder / "kenlm.tar.gz", "w:gz") as packed:
             packed.add(source, "kenlm-0")
 
@@ -122,8 +161,6 @@ def test_scores_are_natural_logarithms_with_back_off(tmp_path: Path) -> None:
 
 
 def test_without_kenlm_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "kenlm", None)
     with pytest.raises(UserError, match=r"pip install -e '\.\[lm\]'"):
         NGrams(tmp_path, [])
