@@ -11,6 +11,7 @@ from fastdecode.files import read_json
 from fastdecode.report.canvas import GRID, Style, canvas, legend_below, styles
 from fastdecode.report.sheet import read_rows
 from fastdecode.report.tidy import MODEL
+from fastdecode.report.training_time import clock, words
 
 ORIGIN = (*MODEL, "device", "commit")  # of a training
 DRAWN = ("update", "seconds", "valid_nll_loss", "valid_bleu")
@@ -52,13 +53,14 @@ def read_curve(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 def draw_learning_curves(curves: pd.DataFrame, *pictures: Path) -> None:
     """Draw validation BLEU and loss against updates and training time, one curve a training.
 
-    `curves` are of gather_curves; `seconds` of training are cumulative, and where a value is
-    missing the point is left out. The loss is not what is trained on, which is smoothed in one
+    `curves` are of gather_curves; which clock the time is of, training_time says, and where a value
+    is missing the point is left out. The loss is not what is trained on, which is smoothed in one
     family, has several heads in another and is a sentence's in a third, but the negative
     log-likelihood alone, of a token in all of them.
     """
     shown = {"dataset": curves["dataset"].nunique() > 1, "seed": curves["seed"].nunique() > 1}
-    unit, seconds = _time_unit(float(curves["seconds"].max()))
+    time = clock([curves], curves["device"])
+    unit, seconds = _time_unit(float(curves[time].max()))
     with canvas(5.1, *pictures) as figure:
         axes = figure.subplots(2, 2, sharex="col", sharey="row")
         groups = curves.groupby(list(MODEL), sort=False)
@@ -68,13 +70,13 @@ def draw_learning_curves(curves: pd.DataFrame, *pictures: Path) -> None:
             label = f"{label} seed {seed}" if shown["seed"] else label
             for row, column in enumerate(("valid_bleu", "valid_nll_loss")):
                 _draw(axes[row, 0], curve["update"], curve[column], style, label)
-                _draw(axes[row, 1], curve["seconds"] / seconds, curve[column], style, label)
+                _draw(axes[row, 1], curve[time] / seconds, curve[column], style, label)
         for panel in axes[1]:  # only now: a limit ends the adjustment to the curves
             panel.set_xlim(left=0)
         axes[0, 0].set_ylabel("validation BLEU")
         axes[1, 0].set_ylabel("validation NLL (bits per token)")
         axes[1, 0].set_xlabel("updates")
-        axes[1, 1].set_xlabel(f"training time ({unit})")
+        axes[1, 1].set_xlabel(f"training time ({unit}{words(time)})")
         figure.suptitle(_head(curves), fontsize="medium")
         legend_below(figure, *axes[0, 0].get_legend_handles_labels())
 

@@ -22,6 +22,7 @@ COLUMNS = [
     "valid_bleu",
     "tokens_per_second",
     "seconds",
+    "cpu_seconds",
     "lr",
     *(f"train_{name}" for name in COUNTED),
 ]
@@ -59,11 +60,27 @@ def curve(log: Path, seen: Mapping[int, Mapping[str, float]]) -> list[dict[str, 
     `fastdecode.train.checkpoints.statistics`); a validation without one is left out.
     """
     rows = []
+    of_cpu = _cpu_seconds(seen)
     for update, logged in sorted(validations(log).items()):
         if update in seen:
-            known = {**seen[update], **logged, "update": update}
+            known = {**seen[update], **logged, "update": update, "cpu_seconds": of_cpu[update]}
             rows.append({column: float(known.get(column, "nan")) for column in COLUMNS})
     return rows
+
+
+def _cpu_seconds(seen: Mapping[int, Mapping[str, float]]) -> dict[int, float]:
+    """Return the CPU time of a training up to each checkpoint: of all processes that it had.
+
+    A process knows its own. It is nan from a checkpoint on that an earlier version saved, which
+    kept none.
+    """
+    spent: dict[float, float] = {}  # of every process, up to its last checkpoint
+    found = {}
+    for update in sorted(seen):
+        nothing = float("nan")
+        spent[seen[update].get("process", nothing)] = seen[update].get("cpu_seconds", nothing)
+        found[update] = sum(spent.values())
+    return found
 
 
 def write_curve(rows: list[dict[str, float]], path: Path) -> None:

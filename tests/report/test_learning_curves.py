@@ -71,6 +71,16 @@ def test_what_is_drawn(draw: Draw) -> None:
     assert figure.get_suptitle() == "toy, seed 1: the validation set while training\nX"
 
 
+def test_cpus_tell_their_own_time(tmp_path: Path, saved: list[Figure]) -> None:
+    quiet = curve().assign(cpu_seconds=[90.0, 180.0, 270.0, 360.0])
+    draw_learning_curves(
+        gathered(tmp_path / "1", {"a": quiet}, device="cpu: X"), tmp_path / "x.svg"
+    )
+    _, by_time, _, below = saved[-1].axes
+    assert below.get_xlabel() == "training time (minutes, CPU time)"
+    assert list(by_time.get_lines()[0].get_xdata()) == [1.5, 3, 4.5, 6]
+
+
 def test_curves_are_told_apart_by_what_differs(tmp_path: Path, saved: list[Figure]) -> None:
     more = {"seed": 2, "dataset": "news", "device": "Y"}
     both = [

@@ -22,6 +22,8 @@ def seen(*updates: int) -> dict[int, dict[str, float]]:
         update: {
             "valid": 2.5,
             "seconds": update / 10,
+            "process": 1.0,
+            "cpu_seconds": update / 20,
             "train_loss": update / 100,
             "lr": 1e-3,
             "train_nll_loss": update / 200,
@@ -72,6 +74,7 @@ def test_a_row_a_validation(tmp_path: Path) -> None:
         "valid_bleu": 2.5,
         "tokens_per_second": 50,
         "seconds": 0.8,
+        "cpu_seconds": 0.4,
         "lr": 1e-3,
         "train_infeasible": 2,
         "train_recomputed": 1,
@@ -120,3 +123,16 @@ def test_a_curve_is_written_with_blanks_for_what_was_not_measured(tmp_path: Path
         "",
     )
     assert b"\r" not in (tmp_path / "curve.csv").read_bytes()
+
+
+def test_cpu_time_is_of_all_processes_of_a_training(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("".join(valid(1, update, 5) for update in (10, 20, 30, 40)))
+    known = seen(10, 20, 30, 40)
+    # the second process took longer for its first epoch than the first one for two
+    for update, (process, spent) in {20: (1, 3.0), 30: (2, 4.0), 40: (2, 6.5)}.items():
+        known[update] |= {"process": float(process), "cpu_seconds": spent}
+    assert [row["cpu_seconds"] for row in curve(log, known)] == [0.5, 3.0, 7.0, 9.5]
+    del known[20]["process"], known[20]["cpu_seconds"]  # by an earlier version
+    found = [row["cpu_seconds"] for row in curve(log, known)]
+    assert found[0] == 0.5 and all(spent != spent for spent in found[1:])

@@ -99,6 +99,7 @@ def curve_but_for_times(out: Path) -> list[dict[str, str]]:
         rows = list(csv.DictReader(file))
     for row in rows:
         assert float(row.pop("seconds")) > 0
+        assert float(row.pop("cpu_seconds") or "1") > 0  # a made-up checkpoint knows none
         assert float(row.pop("tokens_per_second")) > 0
     return rows
 

@@ -193,6 +193,12 @@ def test_learning_curves_against_minutes(
     POINTS.write(again := tmp_path / "again.csv", points)
     draw("dag.figure13", paper.artifacts["figure13"], again, (tmp_path / "again.svg",))
     assert labels(saved[1]) == ["CTC + GLAT"]
+    assert saved[1].axes[0].get_xlabel() == "minutes of training"
+    spent = [{**line, "cpu_seconds": line["seconds"] / 2} for line in lines]
+    pd.DataFrame(spent).to_csv(path, index=False)
+    points = drawn("figure13", tidy, parts=parts, curves=[curve])
+    assert points["x"].tolist() == [0.5, 1.25]
+    assert saved[2].axes[0].get_xlabel() == "minutes of training, CPU time"
     pd.DataFrame({"epoch": [1]}).to_csv(path, index=False)
     with pytest.raises(UserError, match="it has no column update, seconds, valid_bleu"):
         drawn("figure13", tidy, parts=parts, curves=[curve])
