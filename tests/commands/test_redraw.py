@@ -64,7 +64,7 @@ def test_a_page_where_there_are_measurements(
         "learning_curves.svg",
     )
     for name in copied:
-        shutil.copy(PUBLISHED / "dag/seeds" / name, kept)
+        shutil.copy(PUBLISHED / "dag/targets" / name, kept)
     (kept / "dag.figure12.csv").write_text("dataset\n")
     with pytest.raises(SystemExit, match=r"dag.figure12.csv: its columns are not"):
         main(["redraw", str(kept), "--out", str(out)])
@@ -81,7 +81,7 @@ def test_a_page_where_there_are_measurements(
 
 
 def test_measurements_alone_have_a_page(tmp_path: Path) -> None:
-    shutil.copy(PUBLISHED / "dag/seeds/measurements.csv.gz", tmp_path)
+    shutil.copy(PUBLISHED / "dag/targets/measurements.csv.gz", tmp_path)
     main(["redraw", str(tmp_path)])
     text = (tmp_path / "index.html").read_text()
     assert "Systems on toy.long, test" in text
