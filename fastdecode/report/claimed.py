@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Paper
+from fastdecode.report.by_paper import NOTHING, by_paper, line, link
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.kept import Kept, kept_verdicts
-from fastdecode.report.reproduced import NOTHING, PAPERS, authors_of, line, link
 
 MEASUREMENTS = "measurements"
 HEAD = """# Which claims hold
@@ -31,13 +30,7 @@ November 25, 2026 began in a way that makes CTC far weaker
 
 def wanted(root: Path) -> dict[Path, str]:
     """Return the page of the project in `root`, with what it should hold."""
-    sections = [HEAD]
-    for key in PAPERS:
-        path = root / f"config/papers/{key}.yaml"
-        paper = check(Paper, read_yaml(path), str(path))
-        sections.append(f"## {authors_of(paper)} ({paper.year}): {key}\n")
-        sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
-    return {root / "docs/claims.md": "\n".join(sections)}
+    return {root / "docs/claims.md": by_paper(root, HEAD, _table)}
 
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:

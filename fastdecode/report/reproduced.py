@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 
-from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Artifact, Paper
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.sources import OURS
+from fastdecode.report.by_paper import NOTHING, by_paper, line, link
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.kept import kept_verdicts
 from fastdecode.report.counted import counted
 
-PAPERS = ("lattice", "bidirectional", "aggressive", "dag")
 LEVELS = {
     "toy": "toy",
     "layers": "toy, layers",
@@ -34,7 +33,6 @@ LEVELS = {
     "gpu": "Multi30k, on a GPU",
 }
 ALL = "families"  # the folder of runs of all papers: what they have stands where it is more
-NOTHING = "–"
 HEAD = """# What is reproduced
 
 Written by `make generated` from `config/papers/` and the files in `docs/measurements/`: how many
@@ -63,19 +61,7 @@ the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device 
 
 def wanted(root: Path) -> dict[Path, str]:
     """Return the page of the project in `root`, with what it should hold."""
-    sections = [HEAD]
-    for key in PAPERS:
-        path = root / f"config/papers/{key}.yaml"
-        paper = check(Paper, read_yaml(path), str(path))
-        sections.append(f"## {authors_of(paper)} ({paper.year}): {key}\n")
-        sections.append("\n".join(_table(key, paper, root / "docs")) + "\n")
-    return {root / "docs/reproduced.md": "\n".join(sections)}
-
-
-def authors_of(paper: Paper) -> str:
-    """Return how a paper's authors are named in a heading."""
-    names = [name.split()[-1] for name in paper.authors]
-    return " and ".join(names) if len(names) <= 2 else f"{names[0]} et al."
+    return {root / "docs/reproduced.md": by_paper(root, HEAD, _table)}
 
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
@@ -108,11 +94,6 @@ def _most(found: list[tuple[int, str]]) -> str:
     return max(found, key=itemgetter(0), default=(0, NOTHING))[1]
 
 
-def line(*cells: str) -> str:
-    """Return a line of a Markdown table."""
-    return f"| {' | '.join(cells)} |"
-
-
 def _state(artifact: Artifact, csv: Path, docs: Path) -> tuple[int, str]:
     """Return how many numbers of ours a kept artifact has; and how much that is, linked to it."""
     frame = (CELLS if artifact.kind == "table" else POINTS).read(csv)
@@ -129,8 +110,3 @@ def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
     counts = [verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]
     text = link(", ".join(map(str, counts)), csv.with_suffix(".md"), docs)
     return len(verdicts) - verdicts.count(UNKNOWN), text
-
-
-def link(text: str, path: Path, docs: Path) -> str:
-    """Return a link to a file below `docs`, from a page there."""
-    return f"[{text}]({path.relative_to(docs)})"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
+from fastdecode.report.by_paper import PAPERS
 from fastdecode.report.claims.printed import COLUMNS
-from fastdecode.report.reproduced import PAPERS
 
 PAPER = """
 authors: [Ada Lovelace, Charles Babbage]
