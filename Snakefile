@@ -1,6 +1,5 @@
 """fastdecode: four ways to faster translation decoding, from one corpus to one set of tables."""
 
-from itertools import chain
 from pathlib import Path
 
 from snakemake.utils import min_version
@@ -36,12 +35,12 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/page.smk"
 
 
-# Measurements are asked for beside the tables that are made of them: Snakemake does not miss what
-# nobody asks for, such as a time that a killed `--forcerun` had begun to measure anew.
+# What tables are made of is asked for beside them: Snakemake does not miss what nobody asks for, such
+# as a time that a killed `--forcerun` had begun to measure anew.
 rule all:
     default_target: True
     input:
-        *chain.from_iterable(measured_files().values()),
+        made_of_files(),
         report_files(),
         artifact_files(),
         claim_files(),

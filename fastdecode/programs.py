@@ -9,9 +9,12 @@ import sys
 
 def main() -> None:
     """Run the program of fairseq that the first argument names, with the arguments after it."""
-    program = importlib.import_module(f"fairseq_cli.{sys.argv.pop(1)}")
+    name = sys.argv.pop(1)
+    program = importlib.import_module(f"fairseq_cli.{name}")
     if "--user-dir" in sys.argv:  # fairseq will find it imported, and leave it at that
         importlib.import_module("fastdecode.plugin")
+    if name == "train":  # only now: fairseq's program says where logs go before it imports the rest
+        importlib.import_module("fastdecode.train.cpu_time").keep_cpu_time(program.Trainer)
     program.cli_main()
 
 

@@ -2,9 +2,9 @@
 
 A training update takes a fixed time for each layer, and the time of its multiplications: six for
 every weight and token, forward and backward, and for what attention weighs. A decoder pass takes
-the same with other constants, two for every weight and hypothesis. The constants below were read
-off runs of this project on two cores (docs/measurements/plan); everything else takes a time for its
-start and one for its lines.
+the same with other constants, two for every weight and hypothesis, without attention. The constants
+below were read off runs of this project on two cores (docs/measurements/plan); everything else
+takes a time for its start and one for its lines.
 """
 
 from collections.abc import Callable, Sequence

@@ -14,6 +14,7 @@ import fastdecode.plugin  # noqa: F401  registers what a fairseq checkpoint may 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json, write_aside, write_json
 from fastdecode.progress import say
+from fastdecode.train.cpu_time import KEPT
 from fastdecode.train.curve import COUNTED
 
 Select = Literal["last", "bleu", "loss"]
@@ -183,16 +184,16 @@ def statistics(state: dict[str, Any]) -> dict[str, float]:
 
     `valid` is the validation score that selects checkpoints; `seconds` the time since training
     began, with validation and saving, without starting and without work that a kill lost;
-    `cpu_seconds` that of all threads of its last process, which `process` tells from others. Losses
+    what is KEPT of the CPU time is of its last process. Losses
     (in bits), `tokens_per_second` and what is COUNTED are those of the epoch's steps so far.
     """
-    extra, task = state["extra_state"], state.get("task_state") or {}
+    extra = state["extra_state"]
     meters = {key: meter for _, key, _, meter in extra["metrics"]["train"]}
     losses = {key: meters[key] for key in ("loss", "nll_loss") if key in meters}
     return {
         "valid": float(extra["val_loss"]),
         "seconds": float(extra["previous_training_time"]),
-        **{key: float(task[key]) for key in ("process", "cpu_seconds") if key in task},
+        **{key: float(extra[key]) for key in KEPT if key in extra},
         **{f"train_{key}": float(meter["sum"] / meter["count"]) for key, meter in losses.items()},
         **{f"train_{key}": float(meters[key]["sum"]) for key in COUNTED if key in meters},
         "tokens_per_second": float(meters["wps"]["n"] / meters["train_wall"]["sum"]),

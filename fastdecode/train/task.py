@@ -4,7 +4,6 @@ fairseq computes validation BLEU from what `inference_step` returns; here that c
 of the model's family, so that validation, the test and a timing translate by the same code.
 """
 
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,21 +41,6 @@ class DecodesItself:
     src_dict: Dictionary
     tgt_dict: Dictionary
     _decoder: Any = None
-    _began = 0.0, 0.0  # by the clock, and by the CPU time of this process
-
-    def build_model(self, *arguments: Any, **named: Any) -> Any:
-        """Return fairseq's model. The time of a training begins here, or nearly, as fairseq's."""
-        self._began = time.time(), time.process_time()
-        return super().build_model(*arguments, **named)  # type: ignore[misc]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Add to what a checkpoint keeps the CPU time of this process, and which process it is.
-
-        fairseq does not hand it to a training that goes on: see fastdecode.train.curve.
-        """
-        began, used = self._began
-        spent = {"process": began, "cpu_seconds": time.process_time() - used}
-        return {**super().state_dict(), **spent}  # type: ignore[misc]
 
     def build_generator(self, models: list[Any], args: Any, *rest: Any, **more: Any) -> Any:
         """Return the decoder row; the decoder is built when a validation begins."""

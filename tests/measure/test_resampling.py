@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from fastdecode.errors import UserError
 from fastdecode.measure import resampling
@@ -114,6 +115,27 @@ def test_seeds_move_a_mean_as_far_as_their_deviation_says() -> None:
     drawn = resampled_seeds(seeds, "raw/nat")
     assert drawn.mean() == pytest.approx(seeds.mean(), abs=0.05)
     assert drawn.var() == pytest.approx(seeds[:, 0].var(ddof=1) / 3, rel=0.05)
+
+
+def test_intervals_of_three_seeds_are_too_narrow_as_they_say() -> None:
+    """80 to 90 of 100 have the truth, where lines move nothing (claims.printed.CAPTION)."""
+    random = np.random.default_rng(1)
+
+    def covered(drawn: list[NDArray[np.float64]]) -> float:
+        ends = [np.quantile(each, [0.025, 0.975]) for each in drawn]
+        return float(np.mean([low <= 0 <= high for low, high in ends]))
+
+    def seeds() -> NDArray[np.float64]:
+        return random.normal(size=(3, 1)) + np.zeros((3, 1000))
+
+    alone = covered([resampled_seeds(seeds(), "raw/dag") for _ in range(1000)])
+    apart = covered(
+        [
+            resampled_seeds(seeds(), "raw/dag") - resampled_seeds(seeds(), "raw/nat")
+            for _ in range(1000)
+        ]
+    )
+    assert 0.78 < alone < 0.84 < apart < 0.90
 
 
 def test_one_seed_is_resampled_by_lines_alone() -> None:

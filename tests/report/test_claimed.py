@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.report.claimed import wanted
-from tests.report.kept import write_project
+from tests.report.project import UNCHECKED, write_project
 
 
 @pytest.fixture
@@ -28,6 +28,7 @@ def cells(text: str) -> dict[str, list[str]]:
 
 
 OWN = "[dag/toy](measurements/dag/toy/claims.dag.md)"
+THIRD_FAILS = "third,the third,so,toy,,does not hold"
 SHARED = "[families/toy](measurements/families/toy/claims.dag.md)"
 
 
@@ -58,5 +59,14 @@ def test_verdicts_on_other_claims_are_left_out(rows: dict[str, list[str]]) -> No
 
 def test_claims_are_counted(tmp_path: Path) -> None:
     text = page(tmp_path).partition(": dag\n")[2]
-    said = "10 claims: 4 hold in every run that can tell, 1 in none of them, 0 in some; of 5 no run"
+    said = "11 claims: 4 hold in every run that can tell, 1 in none of them, 0 in some; of 6 no run"
     assert f"{said} can tell." in text
+    own = tmp_path / "docs/measurements/dag/toy/claims.dag.csv"
+    own.write_text(own.read_text().replace("third,the third,so,toy,,holds", THIRD_FAILS))
+    ((_, text),) = wanted(tmp_path).items()
+    assert "11 claims: 3 hold in every run that can tell, 1 in none of them, 1 in some;" in text
+    assert cells(text)["third"][1:] == [SHARED, OWN, "–"]
+
+
+def test_a_claim_that_no_number_tells_says_why(rows: dict[str, list[str]]) -> None:
+    assert rows[UNCHECKED] == [f"*{UNCHECKED}*: the {UNCHECKED}", "–", "–", "no number tells"]

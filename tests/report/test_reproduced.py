@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fastdecode.report.reproduced import wanted
-from tests.report.kept import write_project
+from tests.report.project import write_project
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tests.train.trainings import (
     MakeJob,
     appears,
     assert_same,
+    cpu_seconds,
     curve_but_for_times,
     epoch,
     fork,
@@ -39,6 +40,8 @@ def test_a_killed_training_ends_like_an_undisturbed_one(tiny_job: MakeJob, tmp_p
     in_epoch, after_epoch = appears("checkpoint_2_24.pt"), logs(r'\| train \| {"epoch": 2')
     kill_and_resume(job, killed, in_epoch, after_epoch)
     assert_same(killed, undisturbed)
+    for out in (killed, undisturbed):
+        assert cpu_seconds(out)[0] > 0 and cpu_seconds(out) == sorted({*cpu_seconds(out)})
 
     rows = curve_but_for_times(undisturbed)
     losses = [float(row["valid_loss"]) for row in rows]

@@ -1,6 +1,5 @@
 """What every task of this package does, whichever of fairseq's it comes from."""
 
-import time
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -10,8 +9,6 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.distributed import ModuleProxyWrapper
 from fairseq.tasks import TASK_REGISTRY
-from fairseq.tasks.fairseq_task import StatefulContainer
-from fairseq.tasks.translation import TranslationTask
 from torch import nn
 
 import fastdecode.plugin  # noqa: F401 - registers the tasks
@@ -39,24 +36,6 @@ def test_the_model_is_told_before_every_update_which_it_is(
     for update in (0, 1, 8):
         log = task.train_step({"id": None}, model, criterion, Mock(), update)[2]
         assert log["updates"][-1] == update
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_a_checkpoint_keeps_the_cpu_time_of_its_process(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kind = TASKS[name]
-    task: Any = kind.__new__(kind)
-    task.state = StatefulContainer()
-    monkeypatch.setattr(TranslationTask, "build_model", lambda self, *_: "a model")
-    monkeypatch.setattr(kind, "slots", Mock(), raising=False)
-    assert task.build_model(Mock()) == "a model"
-    began = time.process_time()
-    while time.process_time() < began + 0.02:
-        pass
-    state = task.state_dict()
-    assert 0.02 <= state["cpu_seconds"] < 10
-    assert abs(state["process"] - time.time()) < 60
 
 
 def validating() -> tuple[Any, Any]:

@@ -116,6 +116,21 @@ class Workplace:
             **more,
         )
 
+    def dry_run(self) -> str:
+        """Return what snakemake says it would do."""
+        command = self.command()
+        command.insert(command.index("--"), "--dry-run")
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def own_report(self, page: Path) -> str:
         """Return the page that `snakemake --report` writes of what is there."""
         command = self.command()

@@ -125,13 +125,24 @@ def test_a_finished_run_has_nothing_to_do(finished: Workplace) -> None:
     assert "Nothing to be done" in done.stdout
 
 
-def test_a_measurement_that_is_lost_is_made_anew(finished: Workplace, tmp_path: Path) -> None:
+def test_what_tables_are_made_of_is_made_anew_if_it_is_lost(
+    finished: Workplace, tmp_path: Path
+) -> None:
     place = finished.copy(tmp_path / "lost")
-    lost = f"{STUDENT}/test.greedy.quality.json"
-    place.path(lost).unlink()  # as by a killed --forcerun
+    text = f"{STUDENT}/test.greedy.jsonl.gz"
+    place.path(text).unlink()  # as by a killed --forcerun
     done = place.snakemake()
     assert done.returncode == 0, done.stdout
-    assert place.path(lost).read_bytes() == finished.path(lost).read_bytes()
+    assert place.path(text).read_bytes() == finished.path(text).read_bytes()
+    lost = {
+        "measure_quality": f"{STUDENT}/test.beam5.quality.json",
+        "measure_latency": "report/micro/latency/micro.test.reference.S1.threads1.json",
+        "measure_memory": "report/micro/memory/micro.test.json",
+    }
+    for name in lost.values():
+        place.path(name).unlink()
+    asked = place.dry_run()
+    assert [rule for rule in lost if rule not in asked] == []
 
 
 def test_a_run_killed_at_random_gives_the_same_results_as_an_undisturbed_one(

@@ -1,5 +1,7 @@
 """Tables and figures of the papers: made of the run's measurements, published numbers beside."""
 
+from itertools import chain
+
 from fastdecode.config.artifacts import compared, curves, parts, statistics
 from fastdecode.config.functions import traits
 
@@ -43,12 +45,21 @@ rule figures:
         "Tables and figures of the papers are there"
 
 
-def statistic_files(wildcards):
+def statistic_files(artifact):
     """Return the statistics that an artifact is made of."""
     return [
         model_file(model, f"{split}.{name}.statistic.json")
-        for model, split, name in statistics(CONFIG, ARTIFACTS[wildcards.artifact])
+        for model, split, name in statistics(CONFIG, artifact)
     ]
+
+
+def made_of_files():
+    """Return all that the run's tables and figures are made of: records, translations, numbers."""
+    measured = measured_files()
+    scored = [path.removesuffix(".quality.json") for path in measured["quality"]]
+    counted = map(statistic_files, ARTIFACTS.values())
+    texts = [f"{path}.jsonl.gz" for path in scored]
+    return list(dict.fromkeys(chain(*measured.values(), texts, *counted)))
 
 
 def timed_alone(dataset, tier):
@@ -138,7 +149,7 @@ def labelled(wildcards):
 rule make_artifact:
     input:
         tidy=f"{REPORT}/measurements.csv",
-        statistics=statistic_files,
+        statistics=lambda w: statistic_files(ARTIFACTS[w.artifact]),
         comparisons=comparison_files,
         stages=lambda w: list(stage_files(ARTIFACTS[w.artifact]).values()),
         curves=lambda w: [model_file(model, "curve.csv") for model in curve_models(w)],

@@ -98,7 +98,7 @@ def quality_files():
 
 
 def measured_files():
-    """Return what is on record of trainings, and every measurement, by what it is of."""
+    """Return what is on record of trainings, scores, times and memory, by what it is of."""
     return {
         "training": training_records() + untrained_records(),
         "quality": quality_files(),

@@ -27,8 +27,8 @@ BOOST = "libboost-{program-options,system,thread,test}-dev"
 def build_tools(out: Path) -> None:
     """Put `lmplz` and `build_binary` into the new folder `out`: from PATH, or built from source.
 
-    Raises UserError if they have to be built and cmake, a compiler or Boost is missing, and if the
-    package is that will ask the model: better now than after all trainings.
+    Raises UserError if they have to be built and cmake, a compiler or Boost is missing, or if it is
+    KenLM's package, which asks the model later and is better missed before all trainings.
     """
     kenlm_package()
     with build_aside(out.parent) as part:

@@ -1,7 +1,7 @@
 """The CSV of a figure: one point a line, published ones beside those measured here.
 
 In a drawing of a single sentence `line` is its number in the split, from 1. `part` says what of a
-statistic's counts a point is, where it has several.
+statistic's counts a point is, where it has several; of a learning curve, by which clock its x is.
 """
 
 import pandas as pd

@@ -43,8 +43,8 @@ CAPTION = (
     "interval, or the number, of every condition is within its bounds, does not hold if one is "
     "outside, and cannot be told otherwise, nor by a number of test lines or of a clock whose "
     "interval is not known. Intervals of one seed know nothing of others, and of three they are "
-    "too narrow: where seeds matter more than lines, 88 in 100 have the truth. None is corrected "
-    "for the number of tests."
+    "too narrow: where seeds matter more than lines, 80 to 90 in 100 have the truth. None is "
+    "corrected for the number of tests."
 )
 
 

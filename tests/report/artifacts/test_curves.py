@@ -69,7 +69,7 @@ def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFram
 
 def test_of_several_seeds_a_figure_says_which_one_is_timed(tidy: pd.DataFrame) -> None:
     scores = points(Evidence(ARTIFACT, tidy, PARTS))
-    assert "seeds" not in head_of("paper.figure1", ARTIFACT, scores)
+    assert head_of("paper.figure1", ARTIFACT, scores).endswith("seed 1")
     several = scores.assign(seeds="1 2 3")
     assert head_of("paper.figure1", ARTIFACT, several).endswith("seeds 1, 2, 3")
     devices = several.assign(device=["a and b", "b", *["a"] * (len(several) - 2)])

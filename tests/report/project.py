@@ -37,6 +37,7 @@ VERDICTS = [  # claim, dataset, tier, verdict
     ("ninth", "toy", "", "holds"),
     ("tenth", "toy", "", "holds"),
 ]
+UNCHECKED = "eleventh"
 CHECK = "[{rising: [a.bleu, b.bleu]}]"
 READ = "  {}: {{artifacts: [table1], statement: {}, reading: {}, check: {}}}\n"
 BY = {"fifth": "", "eighth": "b.bleu < a.bleu"}  # verdicts by another condition, or none
@@ -55,6 +56,7 @@ def write_project(folder: Path) -> None:
         claims = "".join(
             READ.format(name, f"the {name}", how, CHECK) for name, how in readings.items()
         )
+        claims += f"  {UNCHECKED}: {{statement: the eleventh, unchecked: no number tells}}\n"
         (folder / f"config/papers/{paper}.yaml").write_text(PAPER + claims)
     kept = folder / "docs/measurements/dag/toy"
     kept.mkdir(parents=True)
