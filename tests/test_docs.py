@@ -138,3 +138,14 @@ def test_the_readme_of_a_family_names_its_files(family: str) -> None:
 def test_the_keys_stand_in_the_readme_once() -> None:
     text = (CONFIG / "README.md").read_text(encoding="utf-8")
     assert text.count("## Every key\n") == text.count("<!-- from here on written") == 1
+
+
+def test_the_first_page_counts_the_claims_as_their_page_does() -> None:
+    counted = r"(\d+) claims: (\d+) hold in every .*, (\d+) in none .*, (\d+) in some; of (\d+) no"
+    page = (ROOT / "docs/claims.md").read_text(encoding="utf-8")
+    papers = [[int(count) for count in found] for found in re.findall(counted, page)]
+    assert len(papers) == 4
+    every, holding, failing, both, untold = map(sum, zip(*papers, strict=True))
+    said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"Of the papers' {every} claims that numbers can tell, {holding} hold in every" in said
+    assert f"{failing} in none of them, {both} in some; of {untold} no run can tell" in said
