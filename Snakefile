@@ -46,3 +46,5 @@ rule all:
         claim_files(),
         page_files(),
         alignment_errors(),
+    message:
+        "Everything of this run is there"
