@@ -116,10 +116,10 @@ class Workplace:
             **more,
         )
 
-    def dry_run(self) -> str:
-        """Return what snakemake says it would do."""
+    def told(self, *options: str) -> str:
+        """Return what snakemake prints with options by which it runs nothing, as `--dry-run`."""
         command = self.command()
-        command.insert(command.index("--"), "--dry-run")
+        command[command.index("--") :] = options
         done = subprocess.run(
             command,
             cwd=self.root,
@@ -128,22 +128,12 @@ class Workplace:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def own_report(self, page: Path) -> str:
         """Return the page that `snakemake --report` writes of what is there."""
-        command = self.command()
-        command[command.index("--") :] = ["--report", str(page)]
-        done = subprocess.run(
-            command,
-            cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        self.told("--report", str(page))
         return page.read_text(encoding="utf-8")
 
     def path(self, name: str) -> Path:

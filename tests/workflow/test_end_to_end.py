@@ -141,7 +141,7 @@ def test_what_tables_are_made_of_is_made_anew_if_it_is_lost(
     }
     for name in lost.values():
         place.path(name).unlink()
-    asked = place.dry_run()
+    asked = place.told("--dry-run")
     assert [rule for rule in lost if rule not in asked] == []
 
 

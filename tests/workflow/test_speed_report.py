@@ -1,10 +1,8 @@
 """Which tables and figures of speed a run has: those of the tiers and scenarios that it times."""
 
-import os
-import subprocess
 from itertools import product
 
-from tests.workflow.conftest import ROOT, RUN, Workplace
+from tests.workflow.conftest import RUN, Workplace
 
 LATENCY = ("latency_by_length", "speedup_distribution", "stages")
 
@@ -33,12 +31,7 @@ def about_speed(names: list[str]) -> set[str]:
 def asked_for(place: Workplace) -> set[str]:
     """Return the tables and figures of speed that a run makes, of files that it would have."""
     place.save()
-    command = place.command()
-    command.insert(command.index("--"), "--summary")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    files = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    files = [line.split("\t")[0] for line in place.told("--summary").splitlines()]
     return about_speed([path.split("/")[-1] for path in files])
 
 

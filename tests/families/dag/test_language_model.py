@@ -101,9 +101,7 @@ def test_the_package_that_will_ask_is_missed_before_anything_is_built(
 
 
 @pytest.mark.usefixtures("package")
-def test_another_source_than_the_known_one_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pip_is_told_the_sum_of_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def download(words: list[str], what: str) -> None:
