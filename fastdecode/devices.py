@@ -3,7 +3,8 @@
 SLURM gives every job its own where its executor starts it. Snakemake alone only counts them
 (`--resources gpu=2`) and would let all jobs see all of them, on a workstation as within one
 allocation: so each takes its own here, by locks that the kernel lifts when it ends, however it
-ends.
+ends. Small models leave most of a GPU idle: where a run says so (`jobs_per_gpu`), jobs that are not
+timed share one.
 """
 
 import fcntl
@@ -37,10 +38,11 @@ def looks_are_free(device: Any) -> bool:
 
 
 @contextmanager
-def own_devices(device: str, count: int) -> Iterator[None]:
+def own_devices(device: str, count: int, sharers: int = 1) -> Iterator[None]:
     """Let this process see `count` GPUs alone, which no other job of this user has.
 
-    Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU
+    A job of one GPU shares it with up to `sharers` - 1 others that share, never with one that does
+    not. Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU
     nothing is done, nor in a SLURM job that has its GPUs on several nodes, fewer on each. Raises
     UserError if there are fewer.
     """
@@ -52,7 +54,7 @@ def own_devices(device: str, count: int) -> Iterator[None]:
         check_device(device)
         raise UserError(f"a job asks for {count} GPUs, but this machine shows {len(names)}")
     with ExitStack() as held:
-        taken = _take(names, count, held)
+        taken = _take(names, count, sharers if count == 1 else 1, held)
         os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
         yield
 
@@ -68,21 +70,26 @@ def visible_devices() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
-def _take(names: Sequence[str], count: int, held: ExitStack, pause: float = 0.5) -> list[str]:
+def _take(
+    names: Sequence[str], count: int, sharers: int, held: ExitStack, pause: float = 0.5
+) -> list[str]:
     """Lock `count` devices until `held` closes; return their names, in the order of `names`."""
     # Every SLURM job counts its own devices from 0: only jobs within one allocation share them.
     allocation = os.environ.get("SLURM_JOB_ID", "")
     whose = f"{os.getuid()}-{allocation}" if allocation else f"{os.getuid()}"
     folder = Path(tempfile.gettempdir(), f"fastdecode-devices-{whose}")
     folder.mkdir(mode=0o700, exist_ok=True)
+    # What is shared is shared evenly: the second place of a GPU comes after the first of all.
+    shares: list[int | None] = [None] if sharers == 1 else list(range(sharers))
+    places = [(name, share) for share in shares for name in names]
     taken: set[str] = set()
     # One at a time collects, in turn: two that have half of what they need would wait for ever.
     with (folder / "turn").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         said = False
         while True:
-            for name in names:
-                if len(taken) < count and name not in taken and _lock(folder, name, held):
+            for name, share in places:
+                if len(taken) < count and name not in taken and _lock(folder, name, share, held):
                     taken.add(name)
             if len(taken) == count:
                 return [name for name in names if name in taken]
@@ -92,11 +99,25 @@ def _take(names: Sequence[str], count: int, held: ExitStack, pause: float = 0.5)
             time.sleep(pause)
 
 
-def _lock(folder: Path, name: str, held: ExitStack) -> bool:
-    """Try to lock one device. Processes that inherit open files hold it too."""
-    file = (folder / name.replace("/", "_")).open("w")
+def _lock(folder: Path, name: str, share: int | None, held: ExitStack) -> bool:
+    """Try to lock one device until `held` closes: all of it, or one share of it."""
+    whole = folder / name.replace("/", "_")
+    if share is None:
+        return _hold(whole, fcntl.LOCK_EX, held)
+    # Whatever number others share it by, they keep out who wants all of it.
+    with ExitStack() as both:
+        part = whole.with_name(f"{whole.name}.{share}")
+        if _hold(part, fcntl.LOCK_EX, both) and _hold(whole, fcntl.LOCK_SH, both):
+            held.enter_context(both.pop_all())
+            return True
+    return False
+
+
+def _hold(path: Path, kind: int, held: ExitStack) -> bool:
+    """Try to lock a file until `held` closes. Processes that inherit open files hold it too."""
+    file = path.open("w")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
         return False

@@ -25,14 +25,14 @@ def three_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 class Job:
     """A process that takes devices, and keeps them until it is told to end, or killed."""
 
-    def __init__(self, count: int):
+    def __init__(self, count: int, sharers: int = 1):
         self._pipe, theirs = fork.Pipe()
-        self.process = fork.Process(target=self._run, args=(count, theirs), daemon=True)
+        self.process = fork.Process(target=self._run, args=(count, sharers, theirs), daemon=True)
         self.process.start()
 
     @staticmethod
-    def _run(count: int, pipe: Connection) -> None:
-        with own_devices("cuda", count):
+    def _run(count: int, sharers: int, pipe: Connection) -> None:
+        with own_devices("cuda", count, sharers):
             pipe.send(os.environ["CUDA_VISIBLE_DEVICES"].split(","))
             pipe.recv()
 
@@ -82,6 +82,37 @@ def test_two_that_want_much_do_not_wait_for_each_other() -> None:
         assert len(ready) == 1
         ready[0].end()
         jobs.remove(ready[0])
+
+
+def test_jobs_that_share_are_spread_over_all_devices() -> None:
+    jobs = [Job(1, sharers=2) for _ in range(6)]
+    assert sorted(job.devices() or [] for job in jobs) == sorted(2 * [["0"], ["2"], ["GPU-5"]])
+    seventh = Job(1, sharers=2)
+    assert seventh.devices(1) is None
+    jobs[0].process.kill()
+    assert seventh.devices()
+
+
+@pytest.mark.parametrize("other", [1, 2, 5])
+def test_a_timing_has_its_device_alone(other: int) -> None:
+    sharing = [Job(1, sharers=other) for _ in range(3)]
+    for job in sharing:
+        assert job.devices()
+    timing = Job(1)
+    assert timing.devices(1) is None
+    late = Job(1, sharers=5)  # must not go before it
+    assert late.devices(1) is None
+    sharing[1].end()
+    assert timing.devices()
+    timing.end()
+    assert late.devices()
+
+
+def test_a_training_on_several_devices_shares_none() -> None:
+    training = Job(2, sharers=8)
+    assert training.devices() == ["0", "2"]
+    others = [Job(1, sharers=8) for _ in range(8)]
+    assert [job.devices() for job in others] == 8 * [["GPU-5"]]
 
 
 def test_more_than_there_are_is_a_clear_error() -> None:

@@ -108,6 +108,9 @@ class Run(Row):
         description="denominators of speed-ups, each trained and decoded in this run"
     )
     device: Literal["cpu", "cuda"] = Field("cpu", description="where models train and decode")
+    jobs_per_gpu: PositiveInt = Field(
+        1, description="jobs that share one GPU; a timing, or a training on several, has its own"
+    )
     precision: Literal["fp64", "fp32", "fp16", "bf16"] = Field(
         "fp32", description="arithmetic of decoding; fp16 and bf16 need a GPU"
     )

@@ -5,12 +5,14 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fastdecode.devices import own_devices
 from tests.workflow.conftest import SIZES, Workplace, write
 
 DATA = "results/micro/raw/bin"
@@ -58,6 +60,23 @@ def test_a_missing_gpu(workplace: Workplace) -> None:
     workplace.run["training"] = {"precision": "fp32"}
     message = refused(workplace, "results/micro/raw/transformer-big/seed1/checkpoint.pt")
     assert "device: cuda, but this machine shows no GPU" in message
+
+
+def test_a_missing_gpu_that_others_share(
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A training of a run with jobs_per_gpu does not wait until the GPU is its own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    workplace.run |= {"device": "cuda", "jobs_per_gpu": 2, "training": {"precision": "fp32"}}
+    workplace.save()
+    with own_devices("cuda", 1, sharers=2):
+        done = workplace.snakemake(
+            "results/micro/raw/transformer-big/seed1/checkpoint.pt", timeout=120
+        )
+    assert "device: cuda, but this machine shows no GPU" in done.stdout
+    assert "waiting for" not in done.stdout
 
 
 def test_a_missing_file(workplace: Workplace) -> None:

@@ -29,6 +29,7 @@ rule distill_shard:
         mem_mb=growing(8000, 10),
         runtime=growing(60, 1),
         gpu=int(CONFIG.run.device == "cuda"),
+        gpu_sharers=CONFIG.run.jobs_per_gpu,
     params:
         family=CONFIG.family_of[CONFIG.run.distill_decoder],
         decoder=CONFIG.decoders[CONFIG.run.distill_decoder].model_dump(),

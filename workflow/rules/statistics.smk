@@ -68,6 +68,7 @@ rule measure_statistic:
         mem_mb=growing(8000, 10),
         runtime=growing(120),
         gpu=int(CONFIG.run.device == "cuda"),
+        gpu_sharers=CONFIG.run.jobs_per_gpu,
     params:
         family=measured_family,
         device=CONFIG.run.device,

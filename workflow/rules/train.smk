@@ -56,6 +56,7 @@ rule train_system:
             if CONFIG.run.device == "cuda"
             else 0
         ),
+        gpu_sharers=CONFIG.run.jobs_per_gpu,
     params:
         **MODEL_PARAMS,
         assets=lambda w: assets_of(model_of(w)),

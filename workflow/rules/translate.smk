@@ -22,6 +22,7 @@ rule translate_split:
         mem_mb=growing(8000, 10),
         runtime=growing(120),
         gpu=int(CONFIG.run.device == "cuda"),
+        gpu_sharers=CONFIG.run.jobs_per_gpu,
     params:
         text=text_of,
         family=lambda w: CONFIG.family_of[w.decoder],

@@ -9,7 +9,8 @@ from fastdecode.devices import own_devices
 from fastdecode.errors import clear_errors
 
 names, files, params = snakemake.wildcards, snakemake.input, snakemake.params
-with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
+gpus = own_devices(params.device, snakemake.resources.gpu, snakemake.resources.gpu_sharers)
+with clear_errors(), gpus:
     torch.set_num_threads(1)
     system = load_system(
         [Path(path) for path in files.checkpoints],

@@ -18,7 +18,8 @@ from fastdecode.measure.statistic import (
 from fastdecode.provenance import provenance
 
 files, names, params = snakemake.input, snakemake.wildcards, snakemake.params
-with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
+gpus = own_devices(params.device, snakemake.resources.gpu, snakemake.resources.gpu_sharers)
+with clear_errors(), gpus:
     torch.set_num_threads(1)  # as in every translation, so that it repeats exactly
     system = load_system(
         [Path(files.checkpoint)],

@@ -28,6 +28,7 @@ job = Job(
     companions={name: Path(path) for name, path in params.companions.items()},
     nodes=snakemake.resources.get("nodes", 1),
 )
-with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
+gpus = own_devices(params.device, snakemake.resources.gpu, snakemake.resources.gpu_sharers)
+with clear_errors(), gpus:
     origin = provenance(**names)
     train(job, Path(snakemake.output.checkpoint).parent, origin)

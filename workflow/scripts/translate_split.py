@@ -13,7 +13,8 @@ from fastdecode.text import Text
 from fastdecode.translation import write_translations
 
 names, params = snakemake.wildcards, snakemake.params
-with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
+gpus = own_devices(params.device, snakemake.resources.gpu, snakemake.resources.gpu_sharers)
+with clear_errors(), gpus:
     torch.set_num_threads(1)  # as in every other translation, so that it repeats exactly
     text = Text(**params.text, codes=Path(snakemake.input.codes).parent)
     system = load_system(
