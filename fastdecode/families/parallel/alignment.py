@@ -65,6 +65,7 @@ def ctc_loss(emitted: Tensor, slots: Tensor, labels: Labels) -> Tensor:
     return loss + added
 
 
+@torch.no_grad()
 def best_alignment(emitted: Tensor, slots: Tensor, labels: Labels) -> Tensor:
     """Return the likeliest alignment of every sentence: the label of each slot, (B, T).
 
@@ -72,31 +73,33 @@ def best_alignment(emitted: Tensor, slots: Tensor, labels: Labels) -> Tensor:
     where a translation needs more slots than there are, the labels mean nothing. Of equally good
     ways into a state, staying comes before stepping before leaping.
     """
-    asked = labels.asked
+    asked, count = labels.asked, emitted.shape[1]
     states = labels.wanted.gather(1, asked)  # (B, N)
     differs = F.pad(states[:, 2:] != states[:, :-2], (2, 0))
-    leaps = differs & (states != labels.blank)
-    reached = emitted.gather(2, asked[:, None].expand(-1, emitted.shape[1], -1))  # (B, T, N)
-    scores = reached[:, 0].clone()
-    scores[:, 2:] = -inf
-    back = []  # how many states behind its slot's state the slot before was: T - 1 times (B, N)
-    for t in range(1, emitted.shape[1]):
-        best, moved = scores, torch.zeros_like(states)
-        for move in (1, 2):
-            before = F.pad(scores[:, :-move], (move, 0), value=-inf)
-            better = before > best
-            if move == 2:
-                better = better & leaps
-            best, moved = torch.where(better, before, best), moved.masked_fill(better, move)
-        goes_on = (t < slots)[:, None]
-        scores = torch.where(goes_on, best + reached[:, t], scores)
-        back.append(moved.masked_fill(~goes_on, 0))
+    barred = torch.zeros_like(emitted[:, 0, :1]).expand(states.shape)
+    barred = barred.masked_fill(~differs | (states == labels.blank), -inf)  # added to a leap
+    reached = emitted.transpose(0, 1).gather(2, asked.expand(count, -1, -1))  # (T, B, N)
+    # A step of this loop is so little work that only the number of operations counts: which way
+    # led to a state is asked behind it, of all slots at once. Two states that nothing reaches
+    # stand before the first, for those that come from there.
+    scores = F.pad(reached.new_full(reached.shape, -inf), (2, 0), value=-inf)
+    scores[0, :, 2:4] = reached[0, :, :2]
+    for t in range(1, count):
+        before = scores[t - 1]
+        best = torch.maximum(before[:, 2:], before[:, 1:-1])
+        best = torch.maximum(best, before[:, :-2] + barred)
+        torch.add(best, reached[t], out=scores[t, :, 2:])
+    stay, step, leap = (scores[:-1, :, at : at + states.shape[1]] for at in (2, 1, 0))
+    moved = (step > stay).long()  # how many states behind a slot's state the slot before was
+    moved[leap + barred > torch.maximum(stay, step)] = 2
+    moved[torch.arange(1, count, device=slots.device)[:, None] >= slots] = 0
+    last = scores[slots - 1, torch.arange(len(slots), device=slots.device), 2:]  # (B, N)
     end = 2 * labels.lengths[:, None]  # (B, 1): in the last blank, or in the last word
     word = (end - 1).clamp(min=0)
-    state = torch.where(scores.gather(1, word) > scores.gather(1, end), word, end)
+    state = torch.where(last.gather(1, word) > last.gather(1, end), word, end)
     path = [state]
-    for moved in reversed(back):
-        state = state - moved.gather(1, state)
+    for back in reversed(moved.unbind()):
+        state = state - back.gather(1, state)
         path.append(state)
     return states.gather(1, torch.cat(path[::-1], dim=1))
 
