@@ -31,6 +31,7 @@ LEVELS = {
     "copies/multi30k": "Multi30k, mixed copies",
     "multi30k-seeds": "Multi30k, three seeds",
     "gpu": "Multi30k, on a GPU",
+    "gpu/figures": "Multi30k, sizes and objectives",
 }
 ALL = "families"  # the folder of runs of all papers: what they have stands where it is more
 HEAD = """# What is reproduced
