@@ -41,10 +41,10 @@ def looks_are_free(device: Any) -> bool:
 def own_devices(device: str, count: int, sharers: int = 1) -> Iterator[None]:
     """Let this process see `count` GPUs alone, which no other job of this user has.
 
-    A job of one GPU shares it with up to `sharers` - 1 others that share, never with one that does
-    not. Waits until they are free. It must come before CUDA starts, and does not start it. On a CPU
-    nothing is done, nor in a SLURM job that has its GPUs on several nodes, fewer on each. Raises
-    UserError if there are fewer.
+    A job of one GPU shares it with up to `sharers` - 1 others that share by the same number, never
+    with one that does not share. Waits until they are free. It must come before CUDA starts, and
+    does not start it. On a CPU nothing is done, nor in a SLURM job that has its GPUs on several
+    nodes, fewer on each. Raises UserError if there are fewer.
     """
     names = visible_devices() if device == "cuda" else []
     if device != "cuda" or (len(names) < count and "SLURM_JOB_ID" in os.environ):
@@ -79,7 +79,7 @@ def _take(
     whose = f"{os.getuid()}-{allocation}" if allocation else f"{os.getuid()}"
     folder = Path(tempfile.gettempdir(), f"fastdecode-devices-{whose}")
     folder.mkdir(mode=0o700, exist_ok=True)
-    # What is shared is shared evenly: the second place of a GPU comes after the first of all.
+    # The second place on a GPU comes after the first of all.
     shares: list[int | None] = [None] if sharers == 1 else list(range(sharers))
     places = [(name, share) for share in shares for name in names]
     taken: set[str] = set()

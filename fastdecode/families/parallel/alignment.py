@@ -75,7 +75,7 @@ def best_alignment(emitted: Tensor, slots: Tensor, labels: Labels) -> Tensor:
     """
     asked, count = labels.asked, emitted.shape[1]
     states = labels.wanted.gather(1, asked)  # (B, N)
-    differs = F.pad(states[:, 2:] != states[:, :-2], (2, 0))
+    differs = F.pad(states[:, 2:] != states[:, :-2], (2, 0))[:, : states.shape[1]]  # or one blank
     barred = torch.zeros_like(emitted[:, 0, :1]).expand(states.shape)
     barred = barred.masked_fill(~differs | (states == labels.blank), -inf)  # added to a leap
     reached = emitted.transpose(0, 1).gather(2, asked.expand(count, -1, -1))  # (T, B, N)

@@ -68,6 +68,13 @@ def test_loss_and_best_alignment_are_those_of_all_alignments(slots: int) -> None
     assert float(losses.neg().logsumexp(0)) == pytest.approx(0)  # readings share out all there is
 
 
+def test_a_batch_without_any_word_is_all_blanks() -> None:
+    labels = Labels(torch.zeros(2, 0, dtype=torch.long), torch.tensor([0, 0]), BLANK)
+    for slots in (1, 5):
+        found = best_alignment(torch.zeros(2, slots, 1), torch.tensor([slots, 1]), labels)
+        assert found.tolist() == 2 * [slots * [BLANK]]
+
+
 def test_gradient_of_the_loss() -> None:
     log_probs, slots, labels = batch([(4, [1, 1]), (3, [2]), (4, []), (2, [3, 1]), (5, [2, 1, 2])])
     scores = emitted(log_probs, labels).requires_grad_()
