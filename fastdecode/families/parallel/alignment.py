@@ -75,14 +75,15 @@ def best_alignment(emitted: Tensor, slots: Tensor, labels: Labels) -> Tensor:
     """
     asked, count = labels.asked, emitted.shape[1]
     states = labels.wanted.gather(1, asked)  # (B, N)
-    differs = F.pad(states[:, 2:] != states[:, :-2], (2, 0))[:, : states.shape[1]]  # or one blank
-    barred = torch.zeros_like(emitted[:, 0, :1]).expand(states.shape)
-    barred = barred.masked_fill(~differs | (states == labels.blank), -inf)  # added to a leap
+    # A translation without a word has one state, the blank.
+    differs = F.pad(states[:, 2:] != states[:, :-2], (2, 0))[:, : states.shape[1]]
+    leaps = differs & (states != labels.blank)
+    barred = emitted.new_zeros(states.shape).masked_fill(~leaps, -inf)  # added to a leap
     reached = emitted.transpose(0, 1).gather(2, asked.expand(count, -1, -1))  # (T, B, N)
     # A step of this loop is so little work that only the number of operations counts: which way
     # led to a state is asked behind it, of all slots at once. Two states that nothing reaches
     # stand before the first, for those that come from there.
-    scores = F.pad(reached.new_full(reached.shape, -inf), (2, 0), value=-inf)
+    scores = reached.new_full((*reached.shape[:2], 2 + states.shape[1]), -inf)
     scores[0, :, 2:4] = reached[0, :, :2]
     for t in range(1, count):
         before = scores[t - 1]
