@@ -23,9 +23,8 @@ of the reference tier, which is what the papers timed; of several data the worst
 data are small. Verdicts before a claim's present reading, by other conditions, or by a number
 without an interval that other lines would move, are left out.
 
-`families/` are runs of all papers, other folders of one. GLAT, CTC and CTC + GLAT of folders before
-November 25, 2026 began in a way that makes CTC far weaker
-([which folders](measurements/README.md#before-you-compare-pages)).
+`families/` are runs of all papers, other folders of one. Systems are as they were when a folder was
+written ([what has changed](measurements/README.md#before-you-compare-pages)).
 """
 
 

@@ -17,19 +17,14 @@ LEVELS = {
     "toy": "toy",
     "layers": "toy, layers",
     "seeds": "toy, three seeds",
-    "sizes": "toy, sizes",
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
-    "targets": "toy, raw and distilled",
-    "slots": "toy, slots of CTC",
-    "copies": "toy, mixed copies",
     "tuned": "toy, α and γ tuned",
     "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
-    "baselines": "Multi30k, baselines",
-    "copies/multi30k": "Multi30k, mixed copies",
     "multi30k-seeds": "Multi30k, three seeds",
+    "multi30k-seeds/seed1": "Multi30k, one of them",
     "gpu": "Multi30k, on a GPU",
     "gpu/figures": "Multi30k, sizes and objectives",
 }
@@ -52,8 +47,8 @@ a run of all families has more of an artifact than that folder, or tells more cl
 such folder, what is of `docs/measurements/families/` stands here: the link says so, and its models
 need not be those of the column.
 
-Systems are as they were when a folder was written: GLAT, CTC and CTC + GLAT begin in another way
-since November 25, 2026 ([what it gains](measurements/dag/copies/README.md)).
+Systems are as they were when a folder was written ([what has
+changed](measurements/README.md#before-you-compare-pages)).
 
 At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
 the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`).

@@ -37,7 +37,7 @@ def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_pictures_of_a_run(tmp_path: Path) -> None:
     """They come after the papers' artifacts, and can be chosen like them."""
     shutil.copy(PUBLISHED / "lattice/layers/lattice.table3.csv", tmp_path)
-    shutil.copy(PUBLISHED / "families/toy/speed.toy.long.test.S1.csv", tmp_path)
+    shutil.copy(PUBLISHED / "families/seeds/speed.toy.long.test.S1.csv", tmp_path)
     main(["redraw", str(tmp_path), "--out", str(tmp_path / "all")])
     only = ["--only", "speed.toy.long.test.S1"]
     main(["redraw", str(tmp_path), "--out", str(tmp_path / "one"), *only])
@@ -64,7 +64,7 @@ def test_a_page_where_there_are_measurements(
         "learning_curves.svg",
     )
     for name in copied:
-        shutil.copy(PUBLISHED / "dag/targets" / name, kept)
+        shutil.copy(PUBLISHED / "dag/tuned" / name, kept)
     (kept / "dag.figure12.csv").write_text("dataset\n")
     with pytest.raises(SystemExit, match=r"dag.figure12.csv: its columns are not"):
         main(["redraw", str(kept), "--out", str(out)])
@@ -81,7 +81,7 @@ def test_a_page_where_there_are_measurements(
 
 
 def test_measurements_alone_have_a_page(tmp_path: Path) -> None:
-    shutil.copy(PUBLISHED / "dag/targets/measurements.csv.gz", tmp_path)
+    shutil.copy(PUBLISHED / "dag/tuned/measurements.csv.gz", tmp_path)
     main(["redraw", str(tmp_path)])
     text = (tmp_path / "index.html").read_text()
     assert "Systems on toy.long, test" in text
@@ -102,7 +102,7 @@ def test_measurements_that_cannot_be_used_are_said_after_all_others(
 def test_what_cannot_be_used_does_not_stop_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("lattice/layers/lattice.table3.csv", "families/toy/speed.toy.long.test.S1.csv"):
+    for name in ("lattice/layers/lattice.table3.csv", "families/seeds/speed.toy.long.test.S1.csv"):
         shutil.copy(PUBLISHED / name, tmp_path)
     (tmp_path / "learning_curves.csv").touch()
     (tmp_path / "stages.x.csv").write_text("decoder,whole\na,1\n")
