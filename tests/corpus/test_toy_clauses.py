@@ -3,7 +3,7 @@
 
 import pytest
 
-from fastdecode.corpus.toy.clauses import BE, CLOSING, COMMA, Clause, Tail
+from fastdecode.corpus.toy.clauses import CLOSING, COMMA, Clause, Tail
 from fastdecode.corpus.toy.mentions import quality
 from fastdecode.corpus.toy.nouns import ADJECTIVES, NOUNS
 from fastdecode.corpus.toy.phrases import (
@@ -17,7 +17,7 @@ from fastdecode.corpus.toy.phrases import (
 )
 from fastdecode.corpus.toy.tenses import Tense
 from fastdecode.corpus.toy.tree import Style, Tree, finish, nth, then
-from fastdecode.corpus.toy.verbs import CLAUSAL, INTRANSITIVE, MOTION, TRANSITIVE, Verb
+from fastdecode.corpus.toy.verbs import BE, CLAUSAL, INTRANSITIVE, MOTION, TRANSITIVE, Verb
 
 FORMAL, CASUAL = Context(Style.FORMAL), Context(Style.CASUAL)
 WEIL = adverbial("because", "weil/1")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fastdecode.corpus.toy import german
-from fastdecode.corpus.toy.german import HABEN, SEIN, WERDEN, GermanVerb
+from fastdecode.corpus.toy.german import GermanVerb
 from fastdecode.corpus.toy.phrases import (
     Adverbial,
     Context,
@@ -23,23 +23,13 @@ from fastdecode.corpus.toy.phrases import (
     Relative,
     tokens,
 )
-from fastdecode.corpus.toy.tenses import AUXILIARIES, Tense
+from fastdecode.corpus.toy.tenses import Tense
 from fastdecode.corpus.toy.tree import EMPTY, Style, Token, Tree, Word, either, then
+from fastdecode.corpus.toy.verb_forms import Sources, VerbGroup, be, english_verb, german_verb
 from fastdecode.corpus.toy.verbs import Verb
 
 COMMA = Word(",")
 CLOSING = Word(",", closing=True)
-
-BE = Verb("be", "is", "was", "been", "being", (SEIN,), stative=True)
-BECOME = Verb("become", "becomes", "became", "become", "becoming", (WERDEN,), stative=True)
-
-
-def _be(past: bool, subject: Phrase) -> str:
-    """Return the form of be that goes with a subject."""
-    first = isinstance(subject, Pronoun) and subject.who == "1s"
-    if past:
-        return "was" if subject.singular_verb or first else "were"
-    return "is" if subject.singular_verb else "am" if first else "are"
 
 
 @dataclass(eq=False, slots=True)
@@ -53,16 +43,6 @@ class Tail:
     english: list[Token]
     german: Callable[[Context], Tree]
     first: Callable[[Context], Tree] | None = None
-
-
-@dataclass(eq=False, slots=True)
-class VerbGroup:
-    """The German verb: where it is second, and where it is last."""
-
-    finite: Word
-    bracket: list[Tree]  # what stands at the end when the finite verb is second
-    cluster: list[Tree]  # all of it, when the finite verb is last
-    compound: bool = False  # whether the finite verb is an auxiliary
 
 
 @dataclass(eq=False)
@@ -148,45 +128,8 @@ class Clause:
 
     def _english_verb(self) -> tuple[str, str]:
         """Return the auxiliaries and the main verb."""
-        verb, third = self.verb, self.subject.singular_verb
-        present_be, past_be = _be(False, self.subject), _be(True, self.subject)
-        do = self.negated or self.inverted
-        past = self.tense in (Tense.PAST, Tense.WANTED, Tense.HAD)
-        helped = ("did" if past else "does" if third else "do") if do else ""
-        if self.passive:
-            return past_be, verb.participle
-        if verb is BE and self.tense in (Tense.PRESENT, Tense.PAST):
-            return past_be if past else present_be, ""
-        match self.tense:
-            case Tense.PRESENT:
-                return helped, verb.third if third and not do else verb.base
-            case Tense.PAST:
-                return helped, verb.base if do else verb.past
-            case Tense.PROGRESSIVE:
-                return present_be, verb.gerund
-            case Tense.PAST_PROGRESSIVE:
-                return past_be, verb.gerund
-            case Tense.PERFECT:
-                return "has" if third else "have", verb.participle
-            case Tense.PLUPERFECT:
-                return "had", verb.participle
-            case Tense.ORDER:
-                return "", verb.base
-        want = "wants" if third and not do else "want"
-        phrase = {
-            Tense.WANTS: f"{helped} {want} to",
-            Tense.WANTED: f"{helped} want to" if do else "wanted to",
-            Tense.HAD: f"{helped} have to" if do else "had to",
-            Tense.COULD: f"{past_be} able to",
-            Tense.ALLOWED: f"{past_be} allowed to",
-            Tense.LIKES: "would like to",
-            Tense.FUTURE: "will",
-            Tense.CAN: "can",
-            Tense.MUST: "must",
-            Tense.SHOULD: "should",
-            Tense.INFINITIVE: "to",
-        }[self.tense]
-        return phrase, verb.base
+        helped = self.negated or self.inverted
+        return english_verb(self.verb, self.tense, self.subject, helped, self.passive)
 
     def english(self) -> list[Token]:
         """Return the English words, tails included."""
@@ -245,40 +188,9 @@ class Clause:
         """Return the German verb in the tense of the clause."""
         to = tuple(token for token in self.auxiliaries if token.text == "to")
         helpers = tuple(token for token in self.auxiliaries if token not in to)
-        lexical = (*to, *self._lexical(verb))
+        sources = Sources(helpers, (*to, *self._lexical(verb)))
         person = self.subject.person(context)
-        spoken = context.spoken or context.style is Style.CASUAL
-        shown = None if context.spoken else context.style  # the tense tells the style
-        participle = Word(verb.participle, lexical, verb.style)
-        auxiliary = HABEN if verb.auxiliary == "haben" else SEIN
-        tense = self.tense
-
-        def compound(finite: Word, *rest: Tree) -> VerbGroup:
-            return VerbGroup(finite, [*rest], [*rest, finite], compound=True)
-
-        if self.passive:
-            if spoken:
-                finite = Word(SEIN.finite(person, False), helpers, shown)
-                return compound(finite, participle, Word("worden", helpers, shown))
-            return compound(Word(WERDEN.finite(person, True), helpers, shown), participle)
-        if tense in AUXILIARIES:
-            modal, past = AUXILIARIES[tense]
-            infinitive = Word(verb.prefix + verb.infinitive, lexical, verb.style)
-            return compound(Word(modal.finite(person, past), helpers), infinitive)
-        past = tense in (Tense.PAST, Tense.PAST_PROGRESSIVE)
-        if tense in (Tense.PERFECT, Tense.PLUPERFECT) or (past and spoken and not verb.plain):
-            before = tense is Tense.PLUPERFECT
-            style = shown if past else None
-            return compound(
-                Word(auxiliary.finite(person, before), helpers or lexical, style), participle
-            )
-        style = verb.style or (shown if past and not verb.plain else None)
-        sources = (*helpers, *lexical)
-        form = verb.finite(person, past)
-        prefix = [Word(verb.prefix, lexical, style)] if verb.prefix else []
-        return VerbGroup(
-            Word(form, sources, style), [*prefix], [Word(verb.prefix + form, sources, style)]
-        )
+        return german_verb(verb, self.tense, person, context, sources, self.passive)
 
     def _object(self, number: int, verb: GermanVerb, context: Context, moved: bool = False) -> Tree:
         """Return an object as the German verb governs it; `moved`: without its relative clause."""
@@ -527,7 +439,7 @@ class Presence(Clause):
 
     def _english_verb(self) -> tuple[str, str]:
         past = self.tense is Tense.PAST
-        return "there " + _be(past, self.subject), ""
+        return "there " + be(past, self.subject), ""
 
     def english(self) -> list[Token]:
         """Return the English words, the subject after the verb."""

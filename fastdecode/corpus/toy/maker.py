@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from fastdecode.corpus.toy.clauses import BE, BECOME, CLOSING, COMMA, Clause, Presence, Tail
+from fastdecode.corpus.toy.clauses import CLOSING, COMMA, Clause, Presence, Tail
 from fastdecode.corpus.toy.draw import Draw
 from fastdecode.corpus.toy.expressions import (
     CONJUNCTIONS,
@@ -37,6 +37,8 @@ from fastdecode.corpus.toy.phrases import (
 from fastdecode.corpus.toy.tenses import Tense
 from fastdecode.corpus.toy.tree import EMPTY, Style, Token, Tree, Word, either, then
 from fastdecode.corpus.toy.verbs import (
+    BE,
+    BECOME,
     CLAUSAL,
     INTRANSITIVE,
     MOTION,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fastdecode.corpus.toy.german import Case, GermanVerb
+from fastdecode.corpus.toy.german import SEIN, WERDEN, Case, GermanVerb
 from fastdecode.corpus.toy.tree import Style
 
 Complement = Literal["", "that", "whether", "to"]
@@ -252,3 +252,6 @@ PRESENCE: tuple[Verb, ...] = (
         where="at-surface",
     ),
 )
+
+BE = Verb("be", "is", "was", "been", "being", (SEIN,), stative=True)
+BECOME = Verb("become", "becomes", "became", "become", "becoming", (WERDEN,), stative=True)
