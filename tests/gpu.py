@@ -11,6 +11,7 @@ import torch
 from fastdecode.system import System
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 
 
 def on_gpu(system: System) -> System:

@@ -5,7 +5,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from fastdecode.system import System
 from fastdecode.text import Text
 from fastdecode.transformer.weights import Layers
 from fastdecode.translation import Translation
+from tests.gpu import needs_no_gpu
 
 words = st.lists(st.sampled_from("abc"), max_size=9)
 LENGTH_LIMIT = {"beam": 2, "max_len_a": 0, "max_len_b": 7}  # the same in any batch
@@ -154,7 +154,7 @@ def test_a_damaged_dictionary_is_named(trained: Path, binarised: Path, tmp_path:
         load_system([trained / "checkpoint.pt"], tmp_path, "cpu")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@needs_no_gpu
 def test_a_missing_gpu_is_said(trained: Path, binarised: Path) -> None:
     with pytest.raises(UserError, match="this machine shows no GPU"):
         load_system([trained / "checkpoint.pt"], binarised, "cuda")

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from fastdecode.commands.translate import gathered, open_input, stream
 from fastdecode.errors import UserError
 from tests.commands.conftest import Call, Place
+from tests.gpu import needs_no_gpu
 
 SYSTEM = ("--system", "raw/transformer")
 ALONE = (*SYSTEM, "--batch", "1")  # no batch changes a translation
@@ -160,7 +161,7 @@ def test_a_person_is_told_that_the_command_waits(
     assert said == ["waiting for lines on standard input; Ctrl-D ends them"]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@needs_no_gpu
 def test_devices(call: Call, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="error: device: cuda, but this machine shows no GPU"):
         call("translate", *SYSTEM, "--device", "cuda")

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from fastdecode.devices import check_device
 from fastdecode.errors import UserError
@@ -19,6 +18,7 @@ from fastdecode.train import run, supervision
 from fastdecode.train.checkpoints import is_whole, load
 from fastdecode.train.run import train
 from tests.conftest import MID_EPOCH
+from tests.gpu import needs_no_gpu
 from tests.train.trainings import (
     MakeJob,
     curve_but_for_times,
@@ -273,7 +273,7 @@ def test_the_training_ends_when_we_fail(
     assert not lives(int((work_folder(tiny_job(), tmp_path) / "pid").read_text()))
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@needs_no_gpu
 def test_a_missing_gpu_is_said_before_anything_is_done(tiny_job: MakeJob, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="device: cuda, but this machine shows no GPU"):
         train(tiny_job(device="cuda"), tmp_path / "out", {})

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fastdecode.devices import own_devices
+from tests.gpu import needs_no_gpu
 from tests.workflow.conftest import SIZES, Workplace, write
 
 DATA = "results/micro/raw/bin"
@@ -55,6 +56,7 @@ def test_a_key_that_stands_twice_in_the_run(workplace: Workplace) -> None:
     assert 'not valid YAML: the key "seeds" stands twice' in done.stdout
 
 
+@needs_no_gpu
 def test_a_missing_gpu(workplace: Workplace) -> None:
     workplace.run["device"] = "cuda"
     workplace.run["training"] = {"precision": "fp32"}
@@ -62,6 +64,7 @@ def test_a_missing_gpu(workplace: Workplace) -> None:
     assert "device: cuda, but this machine shows no GPU" in message
 
 
+@needs_no_gpu
 def test_a_missing_gpu_that_others_share(
     workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from fastdecode.files import read_lines
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
+from tests.gpu import needs_no_gpu
 
 Sentences = list[list[str]]
 LIMIT = 12
@@ -191,7 +192,7 @@ def test_double_precision_is_refused(good: System) -> None:
         peer(double)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@needs_no_gpu
 def test_what_the_machine_cannot_do_is_said(good: System) -> None:
     for device, precision in (("cpu", "fp16"), ("cuda", "fp32")):
         elsewhere = System(good.models, good.source, good.target, device, precision)
