@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastdecode.corpus.toy.clauses import Clause
 from fastdecode.corpus.toy.draw import Draw
 from fastdecode.corpus.toy.expressions import CONNECTORS, WHEN, WHY, Group
-from fastdecode.corpus.toy.maker import ACTS, HUMAN, VERBS, Kind, Maker
+from fastdecode.corpus.toy.maker import Maker
 from fastdecode.corpus.toy.phrases import (
     NOTHING,
     Adverbial,
@@ -20,6 +20,7 @@ from fastdecode.corpus.toy.phrases import (
     adverbial,
     tokens,
 )
+from fastdecode.corpus.toy.simple import ACTS, HUMAN, VERBS, Kind
 from fastdecode.corpus.toy.tenses import Tense
 from fastdecode.corpus.toy.tree import Style, Token, Tree, Word, either, shows_style, then
 from fastdecode.corpus.toy.verbs import MOTION
