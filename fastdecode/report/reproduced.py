@@ -24,7 +24,7 @@ LEVELS = {
     "multi30k": "Multi30k",
     "news": "news",
     "multi30k-seeds": "Multi30k, three seeds",
-    "multi30k-seeds/seed1": "Multi30k, one of them",
+    "multi30k-seeds/seed1": "Multi30k, seed 1, timed",
     "gpu": "Multi30k, on a GPU",
     "gpu/figures": "Multi30k, sizes and objectives",
 }
