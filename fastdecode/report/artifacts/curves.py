@@ -68,8 +68,8 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
 def head_of(name: str, artifact: Artifact, points: pd.DataFrame) -> str:
     """Return the head of a figure: its title, and in a second line what its points share.
 
-    That is split, device and seeds, of several of which the first is timed, and † if times are
-    marked.
+    That is split, device and seeds, of several of which the first is timed, and of how many points
+    the time was disturbed: lines have no room for a mark at each.
     """
     shared = ", ".join(_shared(points))
     return f"{name}: {artifact.title}" + (f"\n{shared}" if shared else "")
@@ -81,12 +81,14 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
     if devices := devices_of(points["device"]):
         yield devices
     seeds: list[str] = max((str(cell).split() for cell in points["seeds"]), key=len, default=[])
-    timed = (points["tier"] != "").any()
+    timed = points[points["tier"] != ""]
     if len(seeds) > 1:
         whiskers = " (whiskers: standard deviation)" if points["sd"].notna().any() else ""
-        first = f", times of seed {seeds[0]}" if timed else ""
+        first = "" if timed.empty else f", times of seed {seeds[0]}"
         yield f"seeds {', '.join(seeds)}{whiskers}{first}"
     elif seeds:
         yield f"seed {seeds[0]}"
-    if points["marks"].str.contains(DISTURBED).any():
-        yield f"{DISTURBED} disturbed"
+    disturbed = timed["marks"].str.contains(DISTURBED).sum()
+    if disturbed:
+        part = f": {disturbed} of {len(timed)} points" if disturbed < len(timed) else ""
+        yield f"{DISTURBED} disturbed{part}"

@@ -57,7 +57,9 @@ def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["system"] == "base"), "value"] = 1.0
     found = points(Evidence(artifact, tidy, PARTS))
     assert found[found["source"] == "ours"]["marks"].tolist() == ["†", "†", ""]
-    assert head_of("paper.figure1", ARTIFACT, found).endswith("† disturbed")
+    assert head_of("paper.figure1", ARTIFACT, found).endswith("† disturbed: 2 of 3 points")
+    every = found.assign(marks=found["source"].map({"ours": "†", "published": ""}))
+    assert head_of("paper.figure1", ARTIFACT, every).endswith("† disturbed")
 
 
 def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFrame) -> None:
