@@ -11,21 +11,10 @@ from typing import Literal
 
 from fastdecode.corpus.toy.clauses import CLOSING, COMMA, Clause, Presence
 from fastdecode.corpus.toy.draw import Draw
-from fastdecode.corpus.toy.expressions import (
-    FREQUENCIES,
-    MEANS,
-    TIMES,
-    Group,
-)
+from fastdecode.corpus.toy.expressions import FREQUENCIES, MEANS, TIMES, Group
 from fastdecode.corpus.toy.mentions import Mentions
 from fastdecode.corpus.toy.nouns import Noun
-from fastdecode.corpus.toy.phrases import (
-    NounPhrase,
-    Phrase,
-    Pronoun,
-    Relative,
-    adverbial,
-)
+from fastdecode.corpus.toy.phrases import NounPhrase, Phrase, Pronoun, Relative, adverbial
 from fastdecode.corpus.toy.tenses import Tense
 from fastdecode.corpus.toy.tree import Token, then
 from fastdecode.corpus.toy.verbs import (

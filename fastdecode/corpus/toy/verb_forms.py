@@ -44,10 +44,10 @@ def english_verb(
             return "had", verb.participle
         case Tense.ORDER:
             return "", verb.base
-    want = "wants" if third and not helped else "want"
+    want = f"{do} want" if helped else "wants" if third else "want"
     phrase = {
-        Tense.WANTS: f"{do} {want} to",
-        Tense.WANTED: f"{do} want to" if helped else "wanted to",
+        Tense.WANTS: f"{want} to",
+        Tense.WANTED: f"{want} to" if helped else "wanted to",
         Tense.HAD: f"{do} have to" if helped else "had to",
         Tense.COULD: f"{past_be} able to",
         Tense.ALLOWED: f"{past_be} allowed to",
