@@ -6,6 +6,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.errors import UserError
+
 
 class Lengths:
     """Lengths that translations are held to, sentence by sentence.
@@ -48,8 +50,14 @@ def limits(
 
     That is max_len_a · source length + max_len_b, where `</s>` counts to the source; with `lengths`
     it is just what they have to have. None is more than `longest`.
+
+    Raises UserError where no translation may be as long as min_len asks.
     """
     if lengths is None:
+        if row.min_len > longest:
+            raise UserError(
+                f"min_len: {row.min_len}, but this system writes {longest} tokens at most: lower it"
+            )
         read = torch.tensor([len(source) + 1 for source in sources])
         most = (row.max_len_a * read.double() + row.max_len_b).long()
         return most.clamp(row.min_len, longest)

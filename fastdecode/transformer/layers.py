@@ -91,10 +91,6 @@ class Embedding:
 def _position_table(module: Any, further: int) -> tuple[Tensor, int]:
     """Return (positions, d) and the row of the first position: fairseq leaves room for padding."""
     positions = module.embed_positions
-    if positions is None:
-        raise UserError(
-            "the fast path knows no model without positions: take the decoder of tier reference"
-        )
     offset = int(module.padding_idx) + 1
     if hasattr(positions, "weights"):  # sinusoidal: computed up to the length met so far
         framed = int(module.max_positions()) + 1  # for families that frame both ends
@@ -121,6 +117,12 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Te
 
 def check_supported(model: Any) -> None:
     """Raise UserError on a fairseq Transformer with parts that are not built here."""
+    if parts := unsupported(model):
+        raise UserError(f"the fast path knows no {parts}: take the decoder of tier reference")
+
+
+def unsupported(model: Any) -> str:
+    """Say which parts a fairseq Transformer has that a plain one has not; none: an empty text."""
     for part in (model.encoder, model.decoder):
         extras = ("quant_noise", "project_in_dim", "project_out_dim", "adaptive_softmax")
         found = [name for name in extras if getattr(part, name, None) is not None]
@@ -130,8 +132,10 @@ def check_supported(model: Any) -> None:
             for name in ("attn_ln", "ffn_layernorm", "c_attn", "w_resid")
             if getattr(layer, name, None) is not None
         ]
-        if found or getattr(part, "cross_self_attention", False):
-            raise UserError(
-                f"the fast path knows no {', '.join(found) or 'cross_self_attention'} "
-                f"in a {type(part).__name__}: take the decoder of tier reference"
-            )
+        if getattr(part, "cross_self_attention", False):
+            found.append("cross_self_attention")
+        if found:
+            return f"{', '.join(found)} in a {type(part).__name__}"
+        if part.embed_positions is None:
+            return f"{type(part).__name__} without positions"
+    return ""

@@ -94,8 +94,8 @@ def test_what_is_not_built_is_refused() -> None:
     with pytest.raises(UserError, match="no c_attn in a TransformerDecoderBase: take the decoder"):
         check_supported(scaled)
     (bare,) = untrained_system(size, 20, no_token_positional_embeddings=True).models
-    with pytest.raises(UserError, match="no model without positions"):
-        Decoder(bare.decoder)
+    with pytest.raises(UserError, match="no TransformerEncoderBase without positions: take the"):
+        check_supported(bare)
 
 
 # Rows that have come to different places

@@ -6,6 +6,7 @@ from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
 
 from fastdecode.config.base import default
 from fastdecode.config.rows import (
+    Assets,
     DecoderRow,
     Engine,
     MaxLengthExtra,
@@ -130,6 +131,11 @@ class Decoder(DecoderRow):
         if self.mode != "verify" and (self.verifier or self.encoders != "apart"):
             raise ValueError(f"mode: {self.mode} runs one model: leave verifier and encoders out")
         return self
+
+    @property
+    def assets(self) -> Assets | None:
+        """What a drafter of another family decodes with, such as a language model."""
+        return None if self.drafter == FAMILY else self._drafting_row().assets
 
     @property
     def twin_key(self) -> dict[str, object]:

@@ -10,6 +10,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.aggressive.blockwise import BlockwiseModel
 from fastdecode.families.aggressive.drafter import DrafterModel
 from fastdecode.system import System
+from fastdecode.transformer.layers import unsupported
 from fastdecode.transformer.weights import Layers, serial_layers
 
 
@@ -76,10 +77,16 @@ def blockwise_model(system: System) -> Any:
 
 
 def verifier_model(system: System) -> Any:
-    """Return the model of a verifier. Raises UserError on an ensemble or another kind of model."""
+    """Return the model of a verifier, in either tier: a plain Transformer.
+
+    Raises UserError on an ensemble, another kind of model, and parts that a plain one has not: the
+    eager tier feeds fairseq's layers itself and would pass over them.
+    """
     model = system.single(ONE_EACH, TransformerModel, CANNOT_VERIFY)
     if type(model) is not TransformerModel:  # pairs, lattices, graphs and others are made of one
         raise UserError(f"{type(model).__name__} {CANNOT_VERIFY}")
+    if parts := unsupported(model):
+        raise UserError(f"draft and verify know no {parts}: name a plain Transformer as verifier")
     return model
 
 

@@ -298,6 +298,31 @@ def test_layers_of_both_models_are_in_turn(pair: System, engine: str) -> None:
     assert layers(mode="draft") == ours
 
 
+# How long a translation may be
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("mode", ["verify", "draft", "blockwise"])
+@pytest.mark.parametrize(("verifiers", "drafters"), [(8, 20), (20, 8)])
+def test_the_last_position_is_an_ends(
+    mode: str, engine: str, verifiers: int, drafters: int
+) -> None:
+    if mode == "blockwise":
+        system, most = untrained_blockwise(max_target_positions=verifiers), verifiers - 1
+    else:
+        verifier = untrained(max_target_positions=verifiers)
+        system = untrained_drafter(verifier, max_target_positions=drafters)
+        most = (drafters if mode == "draft" else min(verifiers, drafters)) - 1
+    settings = {"mode": mode, "engine": engine, "max_len_a": 9.0}
+    decode, too_long = (
+        system.decoder("aggressive", {**settings, "min_len": words}, " ".join)
+        for words in (most, most + 1)
+    )
+    assert [len(t.tokens) for t in decode([["w1", "w2"], ["w3"]])] == [most, most]
+    with pytest.raises(UserError, match=f"this system writes {most} tokens at most"):
+        too_long([["w1", "w2"]])
+
+
 # What is refused
 
 
@@ -334,3 +359,8 @@ def test_what_does_not_fit_is_refused(pair: System) -> None:
         assert "does not write a token at a time from left to right" in message
     twice = replace(pair, models=pair.models * 2)
     assert "run one model each, and these are 2" in fault(twice)
+    for option in ("quant_noise_pq", "no_token_positional_embeddings"):  # fairseq's own loop knows
+        strange = untrained(**{option: True})
+        for engine in ENGINES:
+            message = fault(replace(pair, companions={"v": strange}), engine=engine)
+            assert "name a plain Transformer as verifier" in message

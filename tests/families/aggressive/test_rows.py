@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from fastdecode.families.aggressive.rows import Decoder, System
+from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.parallel.rows import System as ParallelSystem
 
 GAD = System(verifier="transformer")
@@ -60,6 +61,17 @@ def test_the_arithmetic_is_that_of_a_coarser_drafter() -> None:
     ]
     assert [row.precision("fp32") for row in rows] == ["fp32", "bf16"]
     assert Decoder().precision("fp16") == "fp16"
+
+
+def test_a_drafters_language_model_is_asked_for() -> None:
+    draft: dict[str, object] = {"search": "beam"}
+    with_model, without = (
+        Decoder(drafter="dag", verifier="t", draft=draft | {"lm_weight": weight})
+        for weight in (0.1, 0.0)
+    )
+    assert with_model.assets == ("lm", (LANGUAGE_MODEL,))
+    assert without.assets is Decoder().assets is None
+    assert Decoder(drafter="lattice", verifier="t", draft={"k": 8}).assets is None  # its family's
 
 
 def test_who_is_needed_to_train_and_to_decode() -> None:

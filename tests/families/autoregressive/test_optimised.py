@@ -113,6 +113,17 @@ def test_single_precision_differs_in_the_last_digits_only(
             assert ours.score == pytest.approx(theirs.score, abs=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["fairseq", "fastdecode"])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_last_position_is_an_ends(beam: int, engine: str) -> None:
+    system = untrained_system(Architecture(8, 12, 2, 1, 1), 20, max_target_positions=8)
+    settings = {"beam": beam, "max_len_a": 9.0}
+    translations = decoder(system, engine, min_len=7, **settings)([["w1", "w2"], ["w3"]])
+    assert [len(translation.tokens) for translation in translations] == [7, 7]
+    with pytest.raises(UserError, match="this system writes 7 tokens at most"):
+        decoder(system, engine, min_len=8, **settings)([["w1"]])
+
+
 def test_the_limit_on_length_is_the_sentences_own(dice: System) -> None:
     eos = dice.models[0].decoder.output_projection.bias
     endless = replace(dice, _shared={})  # whose weights are laid out when they are as below

@@ -15,6 +15,7 @@ from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row
 from fastdecode.families.lattice.model import LatticeModel
+from fastdecode.families.lattice.sentence import Lattices
 from fastdecode.families.lattice.tables import build
 from fastdecode.files import read_lines
 from fastdecode.measure.untrained import untrained_system
@@ -109,6 +110,17 @@ def test_every_way_writes_the_same(
     pairs = zip(decoder(system, **one)(sentences), decoder(system, **other)(sentences), strict=True)
     for plain, fast in pairs:
         same(plain, fast)
+
+
+@pytest.mark.parametrize("engine", ["eager", "fastdecode"])
+def test_a_predicted_length_is_cut_to_what_the_scorer_can_write(
+    system: System, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system.models[0].decoder, "max_target_positions", 6)
+    fresh = replace(system, _shared={})
+    (found,) = decoder(fresh, delta=1, engine=engine)([["nine"] * 9])
+    assert len(found.tokens) == 4  # of 6 positions one is never used, and one is the end's
+    assert Lattices(fresh, 8)(["nine"] * 9).words.shape == (4, 8)
 
 
 def test_the_best_path_is_the_best_of_all(system: System) -> None:
