@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from glob import escape
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -32,8 +33,14 @@ def check_new(folder: Path) -> None:
 
 @contextmanager
 def write_aside(path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; rename it to `path` only if the block succeeds."""
+    """Yield a temporary name beside `path`; rename it to `path` only if the block succeeds.
+
+    What a killed process left of an earlier attempt is removed: one process at a time writes a
+    path.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f".{escape(path.name)}.*.part"):
+        left.unlink(missing_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield part

@@ -85,6 +85,11 @@ def test_a_kill_in_the_middle_leaves_no_file_of_that_name(tmp_path: Path, name: 
     assert process.returncode == -signal.SIGKILL
     assert not (tmp_path / name).exists()
     assert not list(tmp_path.glob("*.txt")) + list(tmp_path.glob("*.gz"))  # nor one taken for it
+    (part,) = tmp_path.iterdir()  # what is left, until the file is written again
+    write_lines(tmp_path / f"other-{name}", ["line"])
+    assert part.exists()
+    write_lines(tmp_path / name, ["line"])
+    assert not part.exists()
 
 
 def test_equal_text_gives_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """What a run times, and what the files of timings are called."""
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,9 @@ def stages_of(samples: Path) -> Path:
     return samples.with_name(samples.name.replace(f".{SAMPLES}", f".{STAGES}"))
 
 
-def fewest(threads: Sequence[str], cores: int) -> str:
-    """Return the least of some numbers of threads, as file names have them; `all` is `cores`."""
-    return min(threads, key=lambda count: cores if count == "all" else int(count))
+def fewest(threads: Sequence[str]) -> str:
+    """Return the least of some numbers of threads, as file names have them.
+
+    None is greater than `all`, which are the cores of the machine that times: another one, maybe.
+    """
+    return min(threads, key=lambda count: inf if count == "all" else int(count))

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from fastdecode.corpus.characters import composed
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines, read_pairs
 
@@ -37,7 +38,7 @@ def _read(path: Path) -> dict[Pair, list[str]]:
         if not parts:
             raise UserError(f"{path}, line {number}: begins with no S-1, T-1 or R1-1 and a tab")
         kind, which, text = parts.groups()
-        groups[which][kind] = " ".join(text.split())  # as extract.py writes a corpus
+        groups[which][kind] = " ".join(composed(text).split())  # as extract.py writes a corpus
     for which, group in groups.items():
         if not {"S", "T"} < set(group):
             raise UserError(f"{path}: of S-{which}, T-{which} and R1-{which} one is missing")

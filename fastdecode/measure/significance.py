@@ -75,36 +75,76 @@ def compare(
 
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
-    if not texts or not len(texts) == len(baseline) == len(reference):
-        raise UserError(
-            f"{len(texts)} translations, {len(baseline)} of the baseline and {len(reference)} "
-            "lines of the reference: compare two systems on the same split, which is not empty"
+    tests = PairedTests(reference, language, lowercase, shuffles, resamples)
+    return tests.compare(tests.score(texts), tests.score(baseline))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a system's translations are compared by."""
+
+    counts: Counts  # of each line
+    drawn: Numbers  # BLEU of every resample
+
+    @property
+    def bleu(self) -> float:
+        """BLEU of all lines."""
+        return score_of(self.counts.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class PairedTests:
+    """A reference, and how translations are tested against one another with it."""
+
+    reference: Sequence[str]
+    language: str
+    lowercase: bool
+    shuffles: int = SHUFFLES
+    resamples: int = RESAMPLES
+
+    def score(self, texts: Sequence[str]) -> Scored:
+        """Count and resample translations, once for all comparisons.
+
+        Raises UserError if they are none, or not as many as the reference has lines.
+        """
+        if not texts or len(texts) != len(self.reference):
+            raise UserError(
+                f"{len(texts)} translations and {len(self.reference)} lines of the reference: "
+                "compare systems on the same split, which is not empty"
+            )
+        counts = counts_of_lines(texts, self.reference, self.language, self.lowercase)
+        return Scored(counts, resampled_counts(counts, self.resamples))
+
+    def compare(self, own: Scored, baseline: Scored) -> Comparison:
+        """Test a system against a baseline."""
+        difference = own.bleu - baseline.bleu
+        differences = own.drawn - baseline.drawn
+        shuffled = _shuffled(own.counts, baseline.counts, self.shuffles)
+        (mean, half), (baseline_mean, baseline_half) = map(estimate_ci, (own.drawn, baseline.drawn))
+        return Comparison(
+            bleu=own.bleu,
+            low=float(mean - half),
+            high=float(mean + half),
+            baseline_bleu=baseline.bleu,
+            baseline_low=float(baseline_mean - baseline_half),
+            baseline_high=float(baseline_mean + baseline_half),
+            difference=difference,
+            p_randomisation=_p(shuffled, difference),
+            p_bootstrap=_p(differences - differences.mean(), difference),
+            lines=len(own.counts),
+            changed=int((own.counts != baseline.counts).any(axis=1).sum()),
+            shuffles=self.shuffles,
+            resamples=self.resamples,
+            signature_randomisation=self._signature(f"ar:{self.shuffles}"),
+            signature_bootstrap=self._signature(f"bs:{self.resamples}"),
         )
-    own, others = (
-        counts_of_lines(lines, reference, language, lowercase) for lines in (texts, baseline)
-    )
-    bleu, baseline_bleu = score_of(own.sum(axis=0)), score_of(others.sum(axis=0))
-    drawn, baseline_drawn = (resampled_counts(counts, resamples) for counts in (own, others))
-    difference = bleu - baseline_bleu
-    differences = drawn - baseline_drawn
-    (mean, half), (baseline_mean, baseline_half) = map(estimate_ci, (drawn, baseline_drawn))
-    return Comparison(
-        bleu=bleu,
-        low=float(mean - half),
-        high=float(mean + half),
-        baseline_bleu=baseline_bleu,
-        baseline_low=float(baseline_mean - baseline_half),
-        baseline_high=float(baseline_mean + baseline_half),
-        difference=difference,
-        p_randomisation=_p(_shuffled(own, others, shuffles), difference),
-        p_bootstrap=_p(differences - differences.mean(), difference),
-        lines=len(texts),
-        changed=int((own != others).any(axis=1).sum()),
-        shuffles=shuffles,
-        resamples=resamples,
-        signature_randomisation=_signature(reference, language, lowercase, f"ar:{shuffles}"),
-        signature_bootstrap=_signature(reference, language, lowercase, f"bs:{resamples}"),
-    )
+
+    def _signature(self, test: str) -> str:
+        """Return sacreBLEU's signature of a test: that of the metric, samples and seed."""
+        scorer = text_bleu(self.language, self.lowercase)
+        scorer.corpus_score(list(self.reference), [self.reference])
+        references, _, rest = str(scorer.get_signature()).partition("|")
+        return f"{references}|{test}|seed:{SEED}|{rest}"
 
 
 def compare_files(
@@ -121,22 +161,23 @@ def compare_files(
 
     Raises UserError where the baseline of a seed is missing.
     """
+    tests = PairedTests(reference, language, lowercase)
     systems = []
     for file in files:
         header, _, translations = read_translations(file)
-        texts = [translation.text for translation in translations]
-        systems.append(({key: header["provenance"][key] for key in NAMES}, texts))
-    translated = {
-        ("{target}/{system}/{decoder}".format(**names), names["seed"]): texts
-        for names, texts in systems
+        names = {key: header["provenance"][key] for key in NAMES}
+        systems.append((names, tests.score([translation.text for translation in translations])))
+    scored = {
+        ("{target}/{system}/{decoder}".format(**names), names["seed"]): own
+        for names, own in systems
     }
     rows = []
     for baseline in baselines:
-        for names, texts in track(systems, "significance", "systems", total=len(systems)):
+        for names, own in track(systems, "significance", "systems", total=len(systems)):
             seed = names["seed"]
-            if (baseline, seed) not in translated:
+            if (baseline, seed) not in scored:
                 raise UserError(f"no translations of {baseline} with seed {seed}: add them")
-            compared = compare(texts, translated[baseline, seed], reference, language, lowercase)
+            compared = tests.compare(own, scored[baseline, seed])
             rows.append({**names, "baseline": baseline, **asdict(compared)})
     return rows
 
@@ -157,11 +198,3 @@ def _p(drawn: Numbers, difference: float) -> float:
     """Return how often chance gives a difference as great, either way, with the true one itself."""
     as_great = np.abs(drawn) >= abs(difference) - ROUNDING
     return float((as_great.sum() + 1) / (len(drawn) + 1))
-
-
-def _signature(reference: Sequence[str], language: str, lowercase: bool, test: str) -> str:
-    """Return sacreBLEU's signature of a test: that of the metric, samples and seed."""
-    scorer = text_bleu(language, lowercase)
-    scorer.corpus_score(list(reference), [reference])
-    references, _, rest = str(scorer.get_signature()).partition("|")
-    return f"{references}|{test}|seed:{SEED}|{rest}"

@@ -81,6 +81,7 @@ class Costs:
             "measure_statistic": self._statistic,
             "compare_quality": self._comparing,
             "compare_rows": self._comparing,
+            "resample_quality": self._comparing,
             "learn_bpe": self._merging,
             "measure_machine": lambda job: Cost(15.0, self._gpu, FILE_BYTES),
         }

@@ -126,7 +126,7 @@ def _means(speeds: pd.DataFrame, scores: pd.DataFrame, scenario: str) -> pd.Data
     index = [*GROUP, *KEY, "family", "layers", "parameters", "batch"]
     twice = speeds[speeds.duplicated([*index, "seed", "metric"])]
     if not twice.empty:
-        raise UserError(f"{twice['metric'].iloc[0]} of {_name(twice.iloc[0])} stands twice")
+        raise UserError(f"{twice['metric'].iloc[0]} of {name_of(twice.iloc[0])} stands twice")
     wide = speeds.pivot_table("value", index, "metric", sort=False).reindex(columns=METRICS)
     wide = wide.dropna(subset=SPEED[scenario]).reset_index()  # memory may stand alone
     wide = wide.join(scores.groupby(list(KEY))["value"].mean().rename("bleu"), on=list(KEY))
@@ -137,25 +137,25 @@ def _means(speeds: pd.DataFrame, scores: pd.DataFrame, scenario: str) -> pd.Data
 
 def _place(speeds: pd.DataFrame) -> Callable[[Row], tuple[int, int, bool, int]]:
     """Return what rows are sorted by: their setting, and within it as they were timed."""
-    names = list(dict.fromkeys(map(_name, records(speeds[list(KEY)]))))
+    names = list(dict.fromkeys(map(name_of, records(speeds[list(KEY)]))))
 
     def place(row: Row) -> tuple[int, int, bool, int]:
         tier, threads = TIERS.index(row["tier"]), int(row["threads"])
-        return tier, threads, _coarse(row), names.index(_name(row))
+        return tier, threads, _coarse(row), names.index(name_of(row))
 
     return place
 
 
 def _denominator(rows: Sequence[Row], row: Row, name: str | None) -> Row | None:
     """Return what the time of `row` is compared with; None if that was not timed at all."""
-    timed = [other for other in rows if _name(other) == name]
+    timed = [other for other in rows if name_of(other) == name]
     alike = [other for other in timed if all(other[k] == row[k] for k in ("tier", "threads"))]
     fitting = [other for other in alike if other["precision"] == row["precision"]]
     if _coarse(row):
         fitting += alike
     if timed and not fitting:
         raise UserError(
-            f"{name} was not timed as {_name(row)} was ({row['tier']} tier, threads "
+            f"{name} was not timed as {name_of(row)} was ({row['tier']} tier, threads "
             f"{row['threads']}, {row['precision']}): a ratio never mixes these, so time it in the "
             f"same way or name another in speedup_over.{row['tier']}"
         )
@@ -167,7 +167,7 @@ def _ratio(row: Row, base: Row, scenario: str) -> Row:
     ratio = base[SPEED[scenario]] / row[SPEED[scenario]]
     return {
         "speedup": ratio if scenario == "S1" else 1 / ratio,
-        "over": _name(base),
+        "over": name_of(base),
         "over_precision": base["precision"],
         "over_disturbed": base["latency_disturbed"],
     }
@@ -182,7 +182,8 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return [dict(zip(frame.columns, cells, strict=True)) for cells in frame.itertuples(index=False)]
 
 
-def _name(row: Any) -> str:
+def name_of(row: Any) -> str:
+    """Return target/system/decoder of a row."""
     return "/".join(str(row[part]) for part in KEY)
 
 

@@ -68,6 +68,9 @@ def gather(
     batch size 1 is of S1, all other of Smax. Family, layers and parameters come from the train.json
     of the same dataset, target, system and seed.
 
+    Where `all` threads are as many as a number that was timed, too, that number's file counts: the
+    machine that times need not be the one that chose what to time.
+
     Raises UserError where that is missing, where a file lacks a key, and where two files give the
     same value.
     """
@@ -79,10 +82,12 @@ def gather(
             if row["value"] is not None:  # as where a model was trained elsewhere
                 rows.append((path, row))
     rows += [(path, row) for path in quality for row in _rows(path, _quality_rows)]
+    latency = sorted(latency, key=_of_all_threads)
     rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
     rows += [(path, row) for path in memory for row in _rows(path, _memory_rows)]
 
     seen: dict[tuple[str, ...], Path] = {}
+    cells = []
     for path, row in rows:
         model = _pick(row, MODEL)
         if model not in shapes:
@@ -92,22 +97,27 @@ def gather(
             )
         row |= {"run": run, **shapes[model]}
         key = _pick(row, (*MODEL, "decoder", "split", "metric", *SETTING))
+        if key in seen and _of_all_threads(path):
+            continue
         if key in seen:
             raise UserError(
                 f"{seen[key]} and {path} both give {' '.join(filter(None, key))}: "
                 "pass only one of them"
             )
         seen[key] = path
-    cells = [_pick(row, COLUMNS) for _, row in rows]
+        cells.append(_pick(row, COLUMNS))
     return pd.DataFrame(cells, columns=COLUMNS, dtype=str).astype({"value": float})
 
 
+def _of_all_threads(path: Path) -> bool:
+    return ".threadsall." in path.name
+
+
 def _training_rows(document: Row) -> Iterator[Row]:
-    shape = {**document["provenance"], **document}  # the family stands in the provenance
     for metric, unit in TRAINING_UNITS.items():
         yield {
             **_origin(document["provenance"]),
-            **{key: shape[key] for key in SHAPE},
+            **{key: document[key] for key in SHAPE},
             "metric": f"train_{metric}",
             "value": document[metric],
             "unit": unit,

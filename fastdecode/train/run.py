@@ -91,7 +91,7 @@ def _empty_for_other_data(work: Path, job: Job) -> None:
     digest = hashlib.sha256()
     for file in (*files, *(path for _, path in sorted(job.companions.items()))):
         digest.update(file.read_bytes())
-    for file in sorted(job.assets.glob("*.json")) if job.assets else []:
+    for file in sorted(job.assets.rglob("*.json")) if job.assets else []:
         said = {key: value for key, value in read_json(file).items() if key != "provenance"}
         digest.update(json.dumps(said, sort_keys=True).encode())
     stamp = work / "data.sha256"

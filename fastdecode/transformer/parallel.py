@@ -48,8 +48,6 @@ class TwoWayDecoder(Stack["TwoWayLayer"]):
             best, word = highest(logits)
             scores.append(best - logits.logsumexp(-1))
             words.append(word)
-        if not scores:
-            return states.new_zeros(0), torch.zeros(0, dtype=torch.long, device=states.device)
         return torch.cat(scores), torch.cat(words)
 
 

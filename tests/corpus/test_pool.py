@@ -1,3 +1,5 @@
+import os
+import signal
 from itertools import count, islice
 
 import pytest
@@ -24,6 +26,18 @@ def test_items_and_results_in_order(processes: int) -> None:
 def test_items_are_taken_as_they_are_needed(processes: int) -> None:
     found = map_ordered(lambda item: item, count(), processes)
     assert list(islice(found, 20)) == [(item, item) for item in range(20)]
+
+
+def test_a_process_that_is_killed_is_one_line() -> None:
+    """As by a kernel that is out of memory."""
+
+    def fatal(item: int) -> int:
+        if item == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    with pytest.raises(UserError, match="one of several processes was killed: was memory short"):
+        list(map_ordered(fatal, range(20), 2))
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -23,6 +23,11 @@ def test_lines_get_the_translations_of_their_pair(tmp_path: Path) -> None:
     assert found(tmp_path, EXTRA, pairs) == [["nee"], [], ["jawohl", "doch"], []]
 
 
+def test_letters_and_their_accents_are_composed_as_a_corpus_is(tmp_path: Path) -> None:
+    extra = ["S-1\tfor", "T-1\tfu\u0308r", "R1-1\tdafu\u0308r"]
+    assert found(tmp_path, extra, [("for", "f\u00fcr")]) == [["daf\u00fcr"]]
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [

@@ -113,7 +113,7 @@ def test_an_ensemble_translates_with_all_of_its_models(tmp_path: Path) -> None:
     toy = costs("toy-aggressive", tmp_path)
     how = {"split": "test", "decoder": "beam5"}
     one, three = (
-        toy.of(of_model("translate_split", f"toy.drafters/raw/{name}", **how))
+        toy.of(of_model("translate_split", f"toy.long/raw/{name}", **how))
         for name in ("transformer-big", "transformer-big-x3")
     )
     assert three.seconds - IMPORT == pytest.approx(3 * (one.seconds - IMPORT))
@@ -129,6 +129,7 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
         timing(),
         job("measure_memory", **where),
         job("compare_quality", **where),
+        job("resample_quality", paper="lattice", metric="bleu", **where),
         job("learn_bpe", dataset="toy.long"),
         job("apply_bpe", dataset="toy.long", part="train", side="source"),
         job("align_words", dataset="toy.long", target="raw"),

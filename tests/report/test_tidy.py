@@ -32,11 +32,12 @@ SUMMARY = {
 
 
 def training(path: Path, **origin: Any) -> Path:
-    more = {"family": "autoregressive", "decoder": None, "commit": "c0ffee"}
+    more = {"decoder": None, "commit": "c0ffee"}
     write_json(
         path,
         {
             "provenance": {**ORIGIN, **more, **origin},
+            "family": "autoregressive",
             "layers": "3-3",
             "parameters": 1_234_567,
             "updates": 2000,
@@ -233,6 +234,16 @@ def test_no_value_counts_twice(tmp_path: Path) -> None:
     gather("demo", trained, [], timed, [])
     with pytest.raises(UserError, match=r"a.json and .*c.json both give toy raw base 1 beam5"):
         gather("demo", trained, [], [*timed, latency(tmp_path / "c.json")], [])
+
+
+def test_all_threads_that_are_a_number_count_once(tmp_path: Path) -> None:
+    """Where a cluster's node has as many cores as the number that was timed beside all."""
+    trained = [training(tmp_path / "train.json")]
+    every = latency(tmp_path / "toy.test.reference.S1.threadsall.json", threads=8)
+    eight = latency(tmp_path / "toy.test.reference.S1.threads8.json", threads=8)
+    once = gather("demo", trained, [], [eight], [])
+    assert gather("demo", trained, [], [every, eight], []).equals(once)
+    assert gather("demo", trained, [], [every], []).equals(once)
 
 
 @pytest.mark.parametrize("key", ["tier", "split", "threads", "commit"])

@@ -127,11 +127,11 @@ def test_other_assets_empty_the_folder_too(
 ) -> None:
     fake("sys.exit('tried')")
     assets = tmp_path / "assets"
-    assets.mkdir()
+    (assets / "tables").mkdir(parents=True)  # as a lattice's
     job = replace(tiny_job(), assets=assets)
     lines = []
     for counted, commit in ((1, "a"), (1, "b"), (2, "b")):  # who counted makes no difference
-        (assets / "tables.json").write_text(
+        (assets / "tables/tables.json").write_text(
             json.dumps({"links": counted, "provenance": {"commit": commit}})
         )
         with pytest.raises(UserError):

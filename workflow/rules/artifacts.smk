@@ -48,7 +48,7 @@ rule figures:
 def statistic_files(artifact):
     """Return the statistics that an artifact is made of."""
     return [
-        model_file(model, f"{split}.{name}.statistic.json")
+        statistic_file(model, split, name)
         for model, split, name in statistics(CONFIG, artifact)
     ]
 
@@ -118,7 +118,7 @@ def comparison_files(wildcards):
 rule compare_rows:
     input:
         translations=lambda w: [
-            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            translations_file(model, w.split, decoder)
             for model, decoder in compared(CONFIG, ARTIFACTS[w.artifact], w.dataset)
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),

@@ -51,7 +51,7 @@ def statistics_of(paper):
     """Return the statistics of single lines that claims of a paper are about."""
     artifacts = [CONFIG.papers[paper].artifacts[name] for name in judged(CONFIG, paper)]
     files = [
-        model_file(model, f"{split}.{name}.statistic.json")
+        statistic_file(model, split, name)
         for artifact in artifacts
         for model, split, name in statistics(CONFIG, artifact)
         if name in LINE_STATISTICS
@@ -75,7 +75,7 @@ def clocked_files():
 rule resample_quality:
     input:
         translations=lambda w: [
-            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            translations_file(model, w.split, decoder)
             for model, decoder in resamples_of(w)
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
@@ -110,6 +110,7 @@ rule judge_claims:
         scores=lambda w: list(resample_files(w.paper).values()),
         statistics=lambda w: statistics_of(w.paper),
         times=list(clocked_files().values()),
+        stages=[str(stages_of(Path(path))) for path in clocked_files().values()],
     output:
         csv=f"{REPORT}/claims.{{paper}}.csv",
         md=report(

@@ -65,6 +65,16 @@ def model_file(model, name):
     return f"{RESULTS}/{model.folder}/{name}"
 
 
+def translations_file(model, split, decoder):
+    """Return the path of the translations of a split."""
+    return model_file(model, f"{split}.{decoder}.jsonl.gz")
+
+
+def statistic_file(model, split, name):
+    """Return the path of a statistic of a split."""
+    return model_file(model, f"{split}.{name}.statistic.json")
+
+
 def corpus_of(wildcards):
     """Return the corpus row of a dataset."""
     return CONFIG.corpora[CONFIG.datasets[wildcards.dataset].corpus]

@@ -56,7 +56,7 @@ def possible_drawings():
 rule pick_sentences:
     input:
         translations=lambda w: [
-            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            translations_file(model, w.split, decoder)
             for model, decoder in shown_systems(w.dataset)
         ],
         raw=lambda w: corpus_file(w, w.split, "target", ".raw"),

@@ -33,7 +33,7 @@ rule measure_quality:
 def translated(wildcards):
     """Return the translations of a split by every reported model and decoder."""
     return [
-        model_file(model, f"{wildcards.split}.{decoder}.jsonl.gz")
+        translations_file(model, wildcards.split, decoder)
         for model in CONFIG.selected()
         if model.dataset == wildcards.dataset
         for decoder in CONFIG.decoders_of(model.entry)
@@ -83,11 +83,11 @@ def twins(dataset):
 rule compare_twins:
     input:
         translations=lambda w: [
-            model_file(model, f"{w.split}.{decoder}.jsonl.gz")
+            translations_file(model, w.split, decoder)
             for model, decoder, *_ in twins(w.dataset)
         ],
         twins=lambda w: [
-            model_file(model, f"{w.split}.{twin}.jsonl.gz")
+            translations_file(model, w.split, twin)
             for *_, model, twin in twins(w.dataset)
         ],
     output:

@@ -6,6 +6,7 @@ from fastdecode.config.timed import (
     STAGES,
     SUMMARY,
     fewest,
+    stages_of,
     timed as timed_decoders,
     timing_file,
 )
@@ -67,7 +68,7 @@ def timed_threads():
 
 def fewest_threads():
     """Return the least of them, which tables and figures of single sentences are about."""
-    return fewest(timed_threads(), cores())
+    return fewest(timed_threads())
 
 
 def test_splits():

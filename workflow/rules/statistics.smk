@@ -38,7 +38,7 @@ def teacher_translations(wildcards):
     decoder = CONFIG.run.distill_decoder
     if not CONFIG.fits(decoder, teachers[0].system):  # another wrote what is given
         return []
-    return model_file(teachers[0], f"{wildcards.split}.{decoder}.jsonl.gz")
+    return translations_file(teachers[0], wildcards.split, decoder)
 
 
 def measured_with(wildcards):

@@ -33,7 +33,7 @@ class BlockwiseModel(TransformerModel):  # type: ignore[misc]
         """Return the logits (B, T, V) of every head, from the first on."""
         encoded = self.encoder(src_tokens, src_lengths=src_lengths)
         states, _ = self.decoder.extract_features(prev_output_tokens, encoded)
-        return [self.decoder.project(one) for one in self.decoder.heads(states).unbind(-2)]
+        return [self.decoder.output_layer(one) for one in self.decoder.heads(states).unbind(-2)]
 
 
 class Heads(nn.Module):
@@ -53,7 +53,7 @@ class Heads(nn.Module):
 
 
 class BlockwiseDecoder(TransformerDecoder):  # type: ignore[misc]
-    """A Transformer decoder with k heads; the logits it is asked for are the first one's."""
+    """A Transformer decoder with k heads, whose logits are those of each head's states."""
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
         """Build fairseq's decoder; `args.block` is the number of heads."""
@@ -61,15 +61,6 @@ class BlockwiseDecoder(TransformerDecoder):  # type: ignore[misc]
         width = embed_tokens.embedding_dim
         # As wide as the model itself, so that ten heads do not outweigh it.
         self.heads = Heads(width, width, int(args.block))
-
-    def output_layer(self, features: Tensor) -> Tensor:
-        """Return the first head's logits (…, V) of `features` (…, d): fairseq uses these."""
-        return self.project(self.heads(features)[..., 0, :])
-
-    def project(self, states: Tensor) -> Tensor:
-        """Return logits (…, V) of a head's states (…, d)."""
-        logits: Tensor = super().output_layer(states)
-        return logits
 
 
 @register_model_architecture(BLOCKWISE, BLOCKWISE)  # type: ignore[untyped-decorator]

@@ -192,7 +192,7 @@ class EagerBlocks(EagerChecks):
         """See Checks: by the first head."""
         decoder = self._model.decoder
         self._outputs = decoder.heads(self.states(tokens, prefixes))
-        logits: Tensor = decoder.project(self._outputs[..., 0, :])
+        logits: Tensor = decoder.output_layer(self._outputs[..., 0, :])
         return logits
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
@@ -201,7 +201,7 @@ class EagerBlocks(EagerChecks):
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         outputs = self._outputs[torch.arange(len(last), device=last.device), last]  # (R, k, d)
-        drafts: Tensor = self._model.decoder.project(outputs[:, 1 : most + 1]).argmax(-1)
+        drafts: Tensor = self._model.decoder.output_layer(outputs[:, 1 : most + 1]).argmax(-1)
         return drafts
 
     def keep(self, rows: Tensor) -> None:

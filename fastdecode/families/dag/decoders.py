@@ -67,8 +67,9 @@ class GraphDecoder:
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return one Translation for each of `sources`, which decode as one batch.
 
-        One pass each. The score is that of the search: a path's log-probability, in `viterbi` and
-        `beam` over its length to the power of the penalty. Stages: encode, decode, search, finish.
+        One pass each. The score is that of the search: a path's log-probability, in `viterbi` over
+        its length to the power of the penalty; in `beam` that of all paths kept of a translation,
+        with γ times the language model's, over the same. Stages: encode, decode, search, finish.
         """
         self._watch.start()
         padded = frame_sources(sources, self._source).to(self._device)  # (B, S)

@@ -7,6 +7,7 @@ its source.
 """
 
 from dataclasses import replace
+from math import gcd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 LAYERS = ("6-1",)
 SPREAD = 3.0  # slots, the standard deviation of where a word's translation stands
-STRIDE = 7919  # a prime: the words of a row are so far apart
+STRIDE = 7919  # the words of a row are so far apart, or a little more
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
@@ -59,7 +60,9 @@ def write_made_up(folder: Path, words: list[str], length: int) -> None:
     folder.mkdir(parents=True)
     size, ring = len(words), KEPT + OFFSETS
     x, rank = np.arange(size)[:, None], np.arange(ring)
-    ids = len(SPECIAL) + (x * ring + rank * STRIDE) % (size - len(SPECIAL))
+    others = size - len(SPECIAL)
+    stride = next(step for step in range(STRIDE, STRIDE + others) if gcd(step, others) == 1)
+    ids = len(SPECIAL) + (x * ring + rank * stride) % others
     shares = 1 / (1 + rank)
     start = x * ring + np.arange(OFFSETS + 1)  # each offset begins one word further on
     slots = np.arange(2 * length)[:, None]

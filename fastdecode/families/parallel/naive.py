@@ -91,4 +91,4 @@ def naive_mask_predict(
                 : length * (passes - done) // passes
             ]:
                 words[slot] = None
-    return [word for word in words if word is not None], sum(scores) / max(length, 1)
+    return [word for word in words if word is not None], sum(scores) / length

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from fastdecode.families.parallel.models import GlancingDecoder
 from fastdecode.families.parallel.slots import copied_places
-from fastdecode.framing import FRAME
 from fastdecode.soft_copy import SoftCopy
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.layers import Embedding, check_supported
@@ -202,7 +201,7 @@ def _log_softmax(logits: Tensor, banned: tuple[int, ...]) -> Tensor:
 
 
 def _lengths(decoder: Any, encoded: Any) -> Tensor:
-    """Ask a fairseq decoder for lengths, at least those of an empty translation."""
+    """Ask a fairseq decoder for lengths, with the frame."""
     scores = decoder.forward_length(normalize=True, encoder_out=encoded)
-    predicted: Tensor = decoder.forward_length_prediction(scores, encoded).clamp(min=FRAME)
+    predicted: Tensor = decoder.forward_length_prediction(scores, encoded)
     return predicted

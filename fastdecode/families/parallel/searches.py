@@ -122,7 +122,7 @@ class MaskPredict:
                 order = scores.masked_fill(~word, inf).argsort(dim=1, stable=True)
                 worst = order.argsort(dim=1) < (counts * left // self.passes)[:, None]
                 slots = slots.masked_fill(worst, self.words.unk())
-        means = (scores * word).sum(1) / counts.clamp(min=1)
+        means = (scores * word).sum(1) / counts
         best, slots = _best(means.view(lengths.shape), slots)
         found = zip(slots.tolist(), best.tolist(), strict=True)
         watch.lap("decode")

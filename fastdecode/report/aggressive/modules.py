@@ -23,7 +23,7 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     """Return the cells: mean milliseconds a sentence of each row's stages, and their share.
 
     The whole is the sum of all stages, with what they leave over: on a GPU, where waiting at every
-    stage takes time, it is that of the repeat in which the stages were timed.
+    stage takes time, it is that of the repeats in which the stages were timed.
     """
     artifact = evidence.artifact
     found = published_cells(artifact)

@@ -45,7 +45,7 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
             if not (entry and over and tier in part.samples):
                 continue
             samples = evidence.samples(dataset, tier)
-            if over not in set(samples["decoder"]):  # of translations that are given, only
+            if not {entry, over} <= set(samples["decoder"]):  # of translations given, only
                 continue
             table = speedups(samples, over)
             same = {

@@ -12,7 +12,7 @@ import pandas as pd
 
 from fastdecode.report.canvas import STEPS
 from fastdecode.report.pareto import AXES, non_dominated
-from fastdecode.report.speed_numbers import SPEED
+from fastdecode.report.speed_numbers import SPEED, name_of
 from fastdecode.report.speed_words import threads_of
 
 WIDTH, HEIGHT = 720, 420
@@ -84,7 +84,7 @@ def _chart(key: list[str], rows: pd.DataFrame, families: Mapping[tuple[str, str]
             x=x(row[column]),
             y=y(row["bleu"]),
             family=families.get((row["target"], row["system"]), "other"),
-            name=_name(row),
+            name=name_of(row),
             text=_text(row, column, scenario),
             best=kept,
         )
@@ -136,10 +136,6 @@ def _even(low: float, high: float) -> list[float]:
     decade = 10.0 ** floor(log10((high - low) / TICKS))
     step = next(n * decade for n in NICE if n * decade * TICKS >= high - low)
     return [step * n for n in range(ceil(low / step), floor(high / step) + 1)]
-
-
-def _name(row: Mapping[Any, Any]) -> str:
-    return f"{row['target']}/{row['system']}/{row['decoder']}"
 
 
 def _text(row: Mapping[Any, Any], column: str, scenario: str) -> str:

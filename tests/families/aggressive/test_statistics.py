@@ -1,6 +1,7 @@
 """Traces: what they say is what the decoder did, and what the naive twin says of it."""
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from fastdecode.errors import UserError
 from fastdecode.families import statistics
 from fastdecode.families.aggressive import naive
+from fastdecode.families.aggressive import statistics as statistics_module
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.rows import System as SystemRow
 from fastdecode.families.aggressive.statistics import (
@@ -76,7 +78,7 @@ def test_candidates_are_those_of_the_naive_twin(pair: System, ragged: list[list[
                 if place < len(draft):
                     gap = iteration["gaps"][place]
                     right = float(best.values[0] - logs[words.index(draft[place])])
-                    assert gap == pytest.approx(right, abs=1e-5) if gap is not None else right
+                    assert right == (inf if gap is None else pytest.approx(gap, abs=1e-5))
                     passed = gap is not None and gap <= row.tau and draft[place] in likely
                     if place <= kept:
                         assert passed == (place < kept)
@@ -84,6 +86,37 @@ def test_candidates_are_those_of_the_naive_twin(pair: System, ragged: list[list[
                 if place == kept:
                     assert iteration["word"] == likely[0]
     assert {(True, False), (False, False)} <= states  # tolerated ones, and refused ones
+
+
+@pytest.mark.parametrize(
+    ("words", "strict", "relaxed", "missing"),
+    [
+        (6, 2, 1, 0),
+        (14, 9, 8, 0),
+        (5, 2, 1, 1),
+        (15, 2, 1, 1),
+        (6, 1, 0, 1),
+        (6, 2, 2, 1),
+        (6, 2, 3, 1),
+        (6, 1, 1, 2),
+        (5, 1, 1, 3),
+    ],
+)
+def test_what_a_line_does_not_show(words: int, strict: int, relaxed: int, missing: int) -> None:
+    """A readable translation, an iteration that goes on, and what is saved by accepting more."""
+    traces = {
+        name: {"translation": ["w"] * words, "iterations": [{}] * count}
+        for name, count in (("gad", strict), ("gadpp", relaxed))
+    }
+    assert _wanting({"traces": traces}) == missing
+
+
+def test_the_first_lines_alone_are_tried(
+    pair: System, ragged: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics_module, "TRIED", 3)
+    lines = traces(pair, Split(ragged, {"real": [[]] * len(ragged)}))["lines"]
+    assert sorted(line["line"] for line in lines) == [0, 1, 2]
 
 
 def test_lines_that_show_most_come_first(pair: System, ragged: list[list[str]]) -> None:

@@ -1,5 +1,6 @@
 """The whole of decoding: engines against each other, batches against their sentences."""
 
+import warnings
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
-from fastdecode.families.dag import beam, compiled
+from fastdecode.families.dag import beam, compiled, decoders
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.dag.rows import Decoder as Row
 from fastdecode.framing import blank_slots, frame_sources
@@ -140,6 +141,19 @@ def test_samples_depend_on_their_seed(system: System, ragged: Sentences) -> None
     other = decoder(system, **settings, sample_seed=2)(ragged)
     assert [t.tokens for t in first] == [t.tokens for t in again]
     assert [t.tokens for t in first] != [t.tokens for t in other]
+
+
+def test_the_nucleus_alone_is_of_few_tokens(
+    system: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"search": "sample", "temperature": 3.0}
+    before = [t.tokens for t in decoder(system, **settings, top_p=1.0)(ragged)]
+    monkeypatch.setattr(decoders, "NUCLEUS", 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [t.tokens for t in decoder(system, **settings, top_p=1.0)(ragged)] == before
+    with pytest.warns(UserWarning, match="have less than top_p"):
+        decoder(system, **settings, top_p=0.99)(ragged)
 
 
 def test_samples_are_of_the_nucleus(system: System, ragged: Sentences) -> None:

@@ -14,7 +14,7 @@ from fastdecode.families.lattice.vocabulary import SPECIAL
 from fastdecode.measure.untrained import Untrained
 
 
-@pytest.mark.parametrize("size", [100, 3200])
+@pytest.mark.parametrize("size", [100, 3200, 7923])  # the last has 7919 words
 def test_every_pair_has_different_words(tmp_path: Path, size: int) -> None:
     words = [*SPECIAL, *(f"w{number}" for number in range(size - len(SPECIAL)))]
     write_made_up(tmp_path / "tables", words, 9)

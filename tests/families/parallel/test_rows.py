@@ -39,6 +39,7 @@ def test_senseless_systems_are_refused(row: dict[str, Any], message: str) -> Non
         ({"search": "ctc", "merge": True}, "merge is for search: argmax, not ctc"),
         ({"search": "mask-predict", "merge": True}, "merge is for search: argmax, not mask-pred"),
         ({"search": "ctc", "length_beam": 5}, "length_beam is not for search: ctc, which predicts"),
+        ({"beam": 4}, "beam is for search: ctc, not argmax"),
         ({"search": "viterbi"}, '"search": input should be'),
     ],
 )

@@ -10,11 +10,12 @@ from torch import Tensor
 
 from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
-from fastdecode.families.parallel.naive import Answer, naive_mask_predict
+from fastdecode.families.parallel.naive import Answer, naive_mask_predict, naive_prefix_search
 from fastdecode.families.parallel.searches import LengthsTried
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import FRAME, blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
+from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from tests.families.parallel.conftest import untrained
 
@@ -147,7 +148,7 @@ def test_mask_predict_does_what_its_naive_twin_does(ragged: Sentences, iteration
             chosen = [system.target[i] for i in best.indices.tolist()]
             return list(zip(chosen, best.values.tolist(), strict=True))
 
-        lengths = [max(min(predicted, 1), predicted + around) for around in (-1, 0, 1)]
+        lengths = [max(1, max(1, predicted) + around) for around in (-1, 0, 1)]
         tried = [naive_mask_predict(fill, length, iterations, "<unk>") for length in lengths]
         words, score = max(tried, key=lambda found: found[1])
         assert translation.tokens == words
@@ -202,6 +203,23 @@ def test_ctc_reads_each_slots_likeliest_label(ragged: Sentences, upsample: int) 
         assert translation.score == pytest.approx(float(best.values.mean()), abs=1e-5)
         assert translation.passes == 1
     assert blanks and repeats
+
+
+def test_ctcs_beam_does_what_its_naive_twin_does(ragged: Sentences) -> None:
+    system = untrained("ctc")
+    decode = system.decoder("parallel", SEARCHES["ctc, beam"], " ".join, Stopwatch())
+    translations = decode(ragged)
+    for source, translation in zip(ragged, translations, strict=True):
+        slots = source_slots(frame_sources([source], system.source), 2, system.target)
+        scores = logits(system, source, slots)
+        scores[:, [PAD, EOS]] = float("-inf")
+        ids, score = naive_prefix_search(scores.log_softmax(-1).tolist(), BOS, 4)
+        assert translation.tokens == [system.target[i] for i in ids]
+        assert translation.score == pytest.approx(score / slots.shape[1], abs=1e-5)
+        assert translation.stages.keys() == {"encode", "decode", "search", "finish"}
+    narrow, likeliest = decoder(system, search="ctc", beam=1), decoder(system, search="ctc")
+    for other in (narrow, likeliest):
+        assert [t.tokens for t in other(ragged)] != [t.tokens for t in translations]
 
 
 def test_slots_of_a_batch_follow_their_own_sources(dice: System) -> None:
