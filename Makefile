@@ -59,7 +59,7 @@ format: $(READY)  ## lay out the code as lint wants it
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-generated: $(READY)  ## write workflow/schemas, the keys in config/README.md, docs/reproduced.md and docs/claims.md
+generated: $(READY)  ## write workflow/schemas, config/keys.md, config/runs/README.md, docs/reproduced.md and docs/claims.md
 	$(BIN)/python -m fastdecode.generated
 
 api: $(READY)  ## write the API reference to docs/api/index.html

@@ -135,11 +135,6 @@ def test_the_readme_of_a_family_names_its_files(family: str) -> None:
     assert files == {name for name in files if f"`{name}`" in text}
 
 
-def test_the_keys_stand_in_the_readme_once() -> None:
-    text = (CONFIG / "README.md").read_text(encoding="utf-8")
-    assert text.count("## Every key\n") == text.count("<!-- from here on written") == 1
-
-
 def test_the_first_page_counts_the_claims_as_their_page_does() -> None:
     counted = r"(\d+) claims: (\d+) hold in every .*, (\d+) in none .*, (\d+) in some; of (\d+) no"
     page = (ROOT / "docs/claims.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example:\n  fastdecode export --system transformer/transformer --out toy.ctranslate2"
     )
-    add_selection(parser)
+    add_selection(parser, ensembles=False)
     parser.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="a folder that does not exist yet"
     )

@@ -18,14 +18,15 @@ from fastdecode.provenance import cores, of_cores
 DEFINITIONS = Path(__file__).parents[2] / "config"
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that `select` reads."""
+def add_selection(parser: argparse.ArgumentParser, ensembles: bool = True) -> None:
+    """Add the arguments that `select` reads; their help names `ensembles` where they are taken."""
     group = parser.add_argument_group("the system")
     group.add_argument(
         "--system",
         required=True,
         metavar="TARGET/SYSTEM",
-        help="a system of the run, such as transformer/transformer, or raw/ENSEMBLE",
+        help="a system of the run, such as transformer/transformer"
+        + (", or raw/ENSEMBLE" if ensembles else ""),
     )
     group.add_argument("--dataset", metavar="NAME", help="what it was trained on (default: first)")
     group.add_argument("--seed", type=positive, metavar="N", help="its training (default: first)")

@@ -1,7 +1,7 @@
 """The reference of all configuration keys, from the models that check them.
 
-It is `workflow/schemas/*.json`, for editors, and the tables at the end of `config/README.md`, which
-list the runs that are ready, too; `python -m fastdecode.generated` writes them.
+It is `workflow/schemas/*.json`, for editors, and the tables of `config/keys.md`. The runs that are
+ready are listed in `config/runs/README.md`. `python -m fastdecode.generated` writes them.
 """
 
 import json
@@ -18,12 +18,20 @@ from pydantic_core import PydanticUndefined
 from fastdecode.config import claims, corpora, devices, given, papers, rows, run
 from fastdecode.families import FAMILIES, decoder_row, system_row
 
-BELOW = """\
+KEYS = """\
+# Every key
+
+Written by `make generated`. [README.md](README.md) explains what a run may say.
+
 `config.yaml` lies below every run of `config/runs` and of yours: what a run leaves out has its
-value there, and only where that file is silent, too, the default of these tables. So give a run a
-name of its own: without one it writes over the report of the default run.
+value there, and only where that file is silent, too, the default of these tables.
 """
-MARK = "<!-- from here on written by `make generated` -->\n"
+RUNS = """\
+# Runs that are ready
+
+Written by `make generated`, of the comments that the files begin with.
+
+"""
 WHERE: dict[type[BaseModel], str] = {
     run.Run: "`config/config.yaml` and `config/runs/*.yaml`: a run",
     run.SpeedupOver: "`speedup_over:` of a run",
@@ -93,7 +101,7 @@ def runs(folder: Path) -> str:
         datasets = ", ".join(f"`{name}`" for name in values.get("datasets", ()))
         device = values.get("device", "cpu")
         lines.append(
-            f"| [{path.stem}](runs/{path.name}) | {datasets} | {device} | {_about(text)} |"
+            f"| [{path.stem}]({path.name}) | {datasets} | {device} | {_about(text)} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -111,10 +119,7 @@ def wanted(root: Path) -> dict[Path, str]:
     for model in (run.Run, rows.Dataset, rows.Family, rows.Preset, corpora.Corpus, papers.Paper):
         schema = json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
         files[root / f"workflow/schemas/{model.__name__.lower()}.schema.json"] = schema
-    readme = root / "config/README.md"
-    prose = readme.read_text(encoding="utf-8").partition(MARK)[0]
-    tables = "\n".join(f"### {title}\n\n{table(model)}" for model, title in WHERE.items())
-    ready = runs(root / "config/runs")
-    keys = f"## Every key\n\n{BELOW}\n{tables}"
-    files[readme] = f"{prose}{MARK}\n## Runs that are ready\n\n{ready}\n{keys}"
+    tables = "\n".join(f"## {title}\n\n{table(model)}" for model, title in WHERE.items())
+    files[root / "config/keys.md"] = f"{KEYS}\n{tables}"
+    files[root / "config/runs/README.md"] = RUNS + runs(root / "config/runs")
     return files

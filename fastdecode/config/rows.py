@@ -1,7 +1,7 @@
 """What rows of a configuration may say: presets, datasets, systems, decoders, training.
 
 Every model here is one kind of YAML row; the field descriptions are the reference that
-`config/README.md` and `workflow/schemas/` are generated from.
+`config/keys.md` and `workflow/schemas/` are generated from.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal

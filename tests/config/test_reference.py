@@ -7,17 +7,16 @@ from pydantic import BaseModel
 
 from fastdecode.config import papers, rows, run
 from fastdecode.config.base import Row
-from fastdecode.config.reference import MARK, WHERE, runs, table, wanted
+from fastdecode.config.reference import WHERE, runs, table, wanted
 
-PROSE = "# Configuration\n\nWritten by hand.\n\n"
 SCHEMAS = ["corpus", "dataset", "family", "paper", "preset", "run"]
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> dict[str, str]:
-    """What should be in a project folder with prose in its README."""
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config/README.md").write_text(f"{PROSE}{MARK}old tables")
+    """What should be in a project folder of one run."""
+    (tmp_path / "config/runs").mkdir(parents=True)
+    (tmp_path / "config/runs/a.yaml").write_text("# Little: snakemake --configfile a.yaml\nname: a\n")
     return {str(path.relative_to(tmp_path)): text for path, text in wanted(tmp_path).items()}
 
 
@@ -29,11 +28,9 @@ def rows_below(kind: object) -> set[type[BaseModel]]:
     return set().union(*map(rows_below, get_args(kind)))
 
 
-def test_the_prose_is_kept(written: dict[str, str]) -> None:
-    readme = written.pop("config/README.md")
-    assert readme.startswith(f"{PROSE}{MARK}")
-    assert "old tables" not in readme
-    assert "| `beam` | `5` | beam width; 1 = greedy |" in readme
+def test_keys_and_runs_have_pages_of_their_own(written: dict[str, str]) -> None:
+    assert "| `beam` | `5` | beam width; 1 = greedy |" in written.pop("config/keys.md")
+    assert "| [a](a.yaml) |  | cpu | Little |" in written.pop("config/runs/README.md")
     assert sorted(written) == [f"workflow/schemas/{name}.schema.json" for name in SCHEMAS]
 
 
@@ -51,8 +48,8 @@ def test_runs_are_listed_with_what_they_say_of_themselves(tmp_path: Path) -> Non
     )
     (tmp_path / "a.yaml").write_text("# Little: snakemake --configfile a.yaml\ndatasets: [toy]\n")
     assert runs(tmp_path).splitlines()[2:] == [
-        "| [a](runs/a.yaml) | `toy` | cpu | Little |",
-        "| [b](runs/b.yaml) | `toy`, `news` | cuda | All of it, or \\| a part. Needs a GPU. |",
+        "| [a](a.yaml) | `toy` | cpu | Little |",
+        "| [b](b.yaml) | `toy`, `news` | cuda | All of it, or \\| a part. Needs a GPU. |",
     ]
 
 

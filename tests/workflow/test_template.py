@@ -79,7 +79,7 @@ def test_style_and_keys(repository: Path) -> None:
     assert_python_good(repository, "ruff", "check", "--no-cache", *FOLDERS)
     assert_python_good(repository, "ruff", "format", "--no-cache", "--check", *FOLDERS)
     assert_python_good(repository, "fastdecode.generated")
-    keys = (repository / "config/README.md").read_text(encoding="utf-8")
+    keys = (repository / "config/keys.md").read_text(encoding="utf-8")
     assert f"a row of `decoders:` of the family `{FAMILY}`" in keys
 
 
