@@ -100,9 +100,7 @@ def runs(folder: Path) -> str:
         values = yaml.safe_load(text)
         datasets = ", ".join(f"`{name}`" for name in values.get("datasets", ()))
         device = values.get("device", "cpu")
-        lines.append(
-            f"| [{path.stem}]({path.name}) | {datasets} | {device} | {_about(text)} |"
-        )
+        lines.append(f"| [{path.stem}]({path.name}) | {datasets} | {device} | {_about(text)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -16,7 +16,8 @@ SCHEMAS = ["corpus", "dataset", "family", "paper", "preset", "run"]
 def written(tmp_path: Path) -> dict[str, str]:
     """What should be in a project folder of one run."""
     (tmp_path / "config/runs").mkdir(parents=True)
-    (tmp_path / "config/runs/a.yaml").write_text("# Little: snakemake --configfile a.yaml\nname: a\n")
+    text = "# Little: snakemake --configfile a.yaml\nname: a\n"
+    (tmp_path / "config/runs/a.yaml").write_text(text)
     return {str(path.relative_to(tmp_path)): text for path, text in wanted(tmp_path).items()}
 
 

@@ -21,6 +21,6 @@ def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder
         from fastdecode.families.autoregressive.ctranslate2 import CTranslate2Decoder
 
         return CTranslate2Decoder(system, row, finish, watch)
-    from fastdecode.families.autoregressive.optimised import OptimisedDecoder
+    from fastdecode.families.autoregressive.optimised import optimised
 
-    return OptimisedDecoder(system, row, finish, watch)
+    return optimised(system, row, finish, watch)

@@ -1,20 +1,13 @@
 """Who computes the decoder's passes: fairseq's modules as they are, or our fast Transformer."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from fastdecode.stepping import Steps
+from fastdecode.step_decoder import Begin
 from fastdecode.system import System
 from fastdecode.transformer.steps import FastSteps, beginning
-
-Begin = Callable[[Tensor, Tensor | None, int, int], Steps]
-"""Encodes sources (B, S), padded on the right, with the mask of framing.mask_of.
-
-Then come the number W of rows for each, and for how many slots there has to be room.
-"""
 
 
 class EagerSteps:
