@@ -137,10 +137,11 @@ def latency_document(
 
     It is `{"provenance", "notes", "bandwidth", "samples": name of their file, "rows": [{name, its
     labels, what summarise_series returns, floor_fraction, serial_layers, in Smax what throughput
-    returns, stages}], "left_out": [{name, batch, reason, its labels}]}`, where a name of null,
-    without labels, stands for all decoders.
+    returns, stages, and stages_disturbed, of the repeats in which they were timed}], "left_out":
+    [{name, batch, reason, its labels}]}`, where a name of null, without labels, stands for all
+    decoders.
     """
-    stages = {(series.decoder, series.batch): stage_times(series) for series in timings.staged}
+    staged = {(series.decoder, series.batch): series for series in timings.staged}
     rows: list[dict[str, Any]] = []
     left_out: list[dict[str, Any]] = [
         {"name": None, "batch": size, "reason": "the lines do not fill it"}
@@ -158,7 +159,7 @@ def latency_document(
         row["serial_layers"] = layers.of(row["passes"])
         if provenance["scenario"] == "Smax":
             row |= throughput(series.samples)
-        rows.append({**row, "stages": stages.get((series.decoder, series.batch), {})})
+        rows.append({**row, **_stages(staged.get((series.decoder, series.batch)), timings.warmup)})
     return {
         "provenance": provenance,
         "notes": NOTES,
@@ -167,6 +168,12 @@ def latency_document(
         "rows": rows,
         "left_out": left_out,
     }
+
+
+def _stages(staged: Series | None, warmup: int) -> dict[str, Any]:
+    times = stage_times(staged) if staged else {}
+    disturbed = summarise_series(staged, warmup)["disturbed"] if staged and times else False
+    return {"stages": times, "stages_disturbed": disturbed}
 
 
 def _write_stages(path: Path, staged: Sequence[Series]) -> None:

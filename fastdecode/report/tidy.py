@@ -37,6 +37,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
     "tokens": "tokens/line",
     "passes": "passes/batch",
     "disturbed": "1 if so",
+    "stages_disturbed": "1 if so",
     "bytes_per_pass": "bytes",
     "floor_fraction": "of the mean",
     "serial_layers": "layers/batch",
@@ -44,7 +45,7 @@ LATENCY_UNITS = {  # a batch is one line in S1
 STAGE = "latency_stage_"  # what names of metrics of stages begin with
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
-LATER = ("serial_layers",)  # what older latency files lack
+LATER = ("serial_layers", "stages_disturbed")  # what older latency files lack
 LEFT_OUT = "latency_left_out"  # a batch did not fit into memory
 MEMORY = "memory_"  # what names of metrics of memory begin with
 MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}

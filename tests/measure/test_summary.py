@@ -130,8 +130,9 @@ def test_files(tmp_path: Path) -> None:
         "floor_fraction": pytest.approx(0.6 / 5.5),
         "serial_layers": 3 + 2 * 6,
         "stages": {"decode": 5.0, "unaccounted": 0.5},
+        "stages_disturbed": True,  # of two repeats
     }
-    assert document["rows"][1]["stages"] == {}
+    assert (document["rows"][1]["stages"], document["rows"][1]["stages_disturbed"]) == ({}, False)
     assert document["bandwidth"] == 30
     assert document["left_out"] == [
         {"name": None, "batch": 64, "reason": "the lines do not fill it"}
@@ -166,6 +167,15 @@ def test_what_did_not_fit_has_its_reason_and_no_row(tmp_path: Path) -> None:
     missing = {"name": "a", "batch": 8, **LABELS, **COSTS}
     missing["reason"] = "memory is full"
     assert missing in document["left_out"]
+
+
+@pytest.mark.parametrize("quiet", ["whole", "stages"])
+def test_stages_of_other_repeats_are_disturbed_on_their_own(tmp_path: Path, quiet: str) -> None:
+    steady, drifting = series(*[100.0] * 5, name="a"), series(*[100.0] * 4, 150, name="a")
+    whole, staged = (steady, drifting) if quiet == "whole" else (drifting, steady)
+    staged.laps[0]["decode"] = 0.03
+    (row,) = written(tmp_path, timings(whole, staged=[staged]))["rows"]
+    assert (row["disturbed"], row["stages_disturbed"]) == (quiet != "whole", quiet != "stages")
 
 
 def test_stages_may_come_from_other_decoders(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
             "n": 1,
             "value": metric.scale * (time / sum(times.values()) if metric.share else time),
             "part": JOINT.join(own),
-            "marks": disturbance(alike),
+            "marks": disturbance(alike, stages=True),
         }
 
 

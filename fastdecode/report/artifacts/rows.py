@@ -160,9 +160,15 @@ def speed(
     }
 
 
-def disturbance(rows: pd.DataFrame) -> str:
-    """Return the mark of times that were disturbed, if any of these was."""
-    return DISTURBED if rows[rows["metric"] == "latency_disturbed"]["value"].any() else ""
+def disturbance(rows: pd.DataFrame, stages: bool = False) -> str:
+    """Return the mark of times that were disturbed, if any of these was; of `stages` their own.
+
+    Those are of other repeats on a GPU. Older files do not tell: then it is that of the whole.
+    """
+    metric = "latency_stages_disturbed"
+    if not (stages and (rows["metric"] == metric).any()):
+        metric = "latency_disturbed"
+    return DISTURBED if rows[rows["metric"] == metric]["value"].any() else ""
 
 
 def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
@@ -180,8 +186,13 @@ def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
     return max(scores, key=lambda name: scores[name]) if scores else entry
 
 
-def clocked(tidy: pd.DataFrame, dataset: str, split: str, entry: str) -> dict[str, str]:
-    """Return how target/system/decoder was timed, one sentence at a time, with fewest threads."""
+def clocked(
+    tidy: pd.DataFrame, dataset: str, split: str, entry: str, stages: bool = False
+) -> dict[str, str]:
+    """Return how target/system/decoder was timed, one sentence at a time, with fewest threads.
+
+    The mark is that of the whole, or of its `stages`.
+    """
     rows = of_entry(tidy[tidy["dataset"] == dataset], split, entry)
     rows = rows[rows["scenario"] == "S1"]
     timed = rows[rows["metric"] == "latency_median"]
@@ -189,7 +200,7 @@ def clocked(tidy: pd.DataFrame, dataset: str, split: str, entry: str) -> dict[st
     timed, rows = timed[timed["threads"] == fewest], rows[rows["threads"] == fewest]
     names = ("tier", "threads", "precision", "device", "commit")
     same = {name: only(timed, name) for name in names} | {"seeds": only(timed, "seed")}
-    return {**same, "marks": disturbance(rows)}
+    return {**same, "marks": disturbance(rows, stages)}
 
 
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:

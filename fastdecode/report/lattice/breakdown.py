@@ -38,7 +38,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
             continue
         stages = stages.assign(**bucket_of(stages["tokens"]))
         same = {"dataset": dataset, "source": OURS, "what": entry, "split": part.timed}
-        same |= clocked(evidence.tidy, dataset, part.timed, entry)
+        same |= clocked(evidence.tidy, dataset, part.timed, entry, stages=True)
         for _, bucket in stages.groupby("shortest"):
             sentences = bucket.drop_duplicates(["line", "repeat"])
             shortest, longest = (int(bucket[name].iloc[0]) for name in ("shortest", "longest"))

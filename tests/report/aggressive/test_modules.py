@@ -58,6 +58,16 @@ def test_a_time_of_a_busy_machine_is_marked(tidy: pd.DataFrame) -> None:
     assert set(found.loc[found["source"] == "ours", "marks"]) == {"†"}
 
 
+def test_stages_of_other_repeats_have_their_own_mark(tidy: pd.DataFrame) -> None:
+    busy = tidy["metric"] == "latency_disturbed"
+    whole = tidy.assign(value=tidy["value"].mask(busy, 1.0))
+    quiet = tidy[busy].assign(metric="latency_stages_disturbed", value=0.0)
+    found = cells(
+        Evidence(ARTIFACT, pd.concat([whole, quiet]), {"toy": Part("t", "test", ENTRIES)})
+    )
+    assert set(found.loc[found["source"] == "ours", "marks"]) == {""}
+
+
 def test_what_was_not_timed_has_no_cell(tidy: pd.DataFrame) -> None:
     found = cells(Evidence(ARTIFACT, tidy, {"toy": Part("test", "test", {})}))
     assert set(found["source"]) == {"label", "published"}

@@ -55,6 +55,17 @@ def test_times_are_means_over_lines_and_repeats(evidence: Evidence) -> None:
     assert set(found["threads"]) == {"1"}
 
 
+@pytest.mark.parametrize(("metric", "marks"), [("disturbed", "†"), ("stages_disturbed", "")])
+def test_the_mark_is_that_of_the_stages_where_they_have_one(
+    evidence: Evidence, metric: str, marks: str
+) -> None:
+    busy = evidence.tidy["metric"] == "latency_disturbed"
+    whole = evidence.tidy.assign(value=evidence.tidy["value"].mask(busy, 1.0))
+    more = evidence.tidy[busy].assign(metric=f"latency_{metric}", value=float(marks == "†"))
+    found = points(Evidence(ARTIFACT, pd.concat([whole, more]), evidence.parts))
+    assert set(found["marks"]) == {marks}
+
+
 def test_the_figure(evidence: Evidence, tmp_path: Path, saved: list[Figure]) -> None:
     csv = tmp_path / "x.csv"
     make(evidence, csv)
