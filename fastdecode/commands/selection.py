@@ -52,7 +52,8 @@ def add_configfile(parser: argparse._ActionsContainer, several: bool = False) ->
         default=[],
         type=Path,
         metavar="FILE",
-        help="the run's configuration, merged over config/config.yaml as by Snakemake",
+        help="the run's configuration, merged over config/config.yaml as by Snakemake"
+        + ("" if several else "; once more for each further file"),
     )
 
 
