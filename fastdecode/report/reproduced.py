@@ -20,7 +20,6 @@ LEVELS = {
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
     "tuned": "toy, α and γ tuned",
-    "drafters": "toy, drafters",
     "multi30k": "Multi30k",
     "news": "news",
     "multi30k-seeds": "Multi30k, three seeds",
