@@ -174,7 +174,7 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
 
     No other point stands between one that is not dominated and the corner of the fast and good, so
     that this side is tried first. A decoder of several systems is named with its system if that
-    fits.
+    fits, and of several targets with its target.
     """
     figure = panel.get_figure(root=True)
     assert figure is not None
@@ -186,9 +186,13 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
     if scenario == "Smax":  # more is better
         sides.reverse()
     for row in sorted(best, key=lambda row: row["bleu"]):
-        systems = {other["system"] for other in rows if other["decoder"] == row["decoder"]}
-        name = _short(row["decoder"], row["tier"])
-        names = [name] if len(systems) == 1 else [f"{row['system']}, {name}", name]
+        alike = [other for other in rows if other["decoder"] == row["decoder"]]
+        targets = {other["target"] for other in alike if other["system"] == row["system"]}
+        names = [_short(row["decoder"], row["tier"])]
+        if len({other["system"] for other in alike}) > 1:
+            names.insert(0, f"{row['system']}, {names[-1]}")
+        if len(targets) > 1:
+            names.insert(0, f"{row['target']}/{row['system']}, {names[-1]}")
         for name, (side, offset) in product(names, sides):
             text = panel.annotate(
                 name,

@@ -193,6 +193,14 @@ def test_a_decoder_of_one_system_is_named_without_it(
     assert named(saved[-1]) == {"fast": (6.0, 30.4), "eight": (3.0, 30.2)}
 
 
+def test_a_system_of_several_targets_is_named_with_its_target(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    one = tidy[tidy["threads"].isin(["", "1"])].assign(system="base")
+    draw_pareto(speed_rows(one, "toy", "test", "S1", {}), "optimised", tmp_path / "x.svg")
+    assert set(named(saved[-1])) == {"raw/base, fast", "raw/base, eight", "big/base, eight"}
+
+
 def test_where_there_is_no_room_nothing_is_named(
     tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
 ) -> None:
