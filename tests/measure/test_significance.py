@@ -177,7 +177,7 @@ def test_case_and_language() -> None:
     [([], [], []), (["a"], ["a", "b"], ["a"]), (["a"], ["a"], ["a", "b"])],
 )
 def test_what_does_not_fit(texts: list[str], baseline: list[str], reference: list[str]) -> None:
-    with pytest.raises(UserError, match="compare two systems on the same split"):
+    with pytest.raises(UserError, match="compare systems on the same split"):
         compare(texts, baseline, reference, "en", False)
 
 
