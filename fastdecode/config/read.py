@@ -187,8 +187,8 @@ class Configuration(Definitions):
     def denominators(self) -> dict[str, str | None]:
         """Return target/system/decoder of what each tier's speed-ups are over; None: there is none.
 
-        Of tier optimised it is, where the run does not say, the run's first decoder with the search
-        of the reference.
+        Of tier optimised it is, where the run does not say, a decoder with the search of the
+        reference.
         """
         over = self.run.speedup_over
         model, _, decoder = over.reference.rpartition("/")
@@ -199,9 +199,11 @@ class Configuration(Definitions):
     def fast(self, decoder: str, entry: str) -> str | None:
         """Return the optimised decoder with the search of a reference one, in its precision.
 
-        It is one that the run decodes `entry`, target/system, with; twin() goes the other way.
+        It is one that the run decodes `entry`, target/system, with, of this project's engine where
+        there are several; twin() goes the other way.
         """
-        twins = (name for name in self.decoders_of(entry) if self.twin(name, entry) == decoder)
+        found = [name for name in self.decoders_of(entry) if self.twin(name, entry) == decoder]
+        twins = sorted(found, key=lambda name: self.decoders[name].engine != "fastdecode")
         run = self.run.precision
         return next((name for name in twins if self.decoders[name].precision(run) == run), None)
 
