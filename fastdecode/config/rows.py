@@ -7,6 +7,7 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
+    BeforeValidator,
     Field,
     NonNegativeInt,
     PositiveFloat,
@@ -24,8 +25,15 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=
 Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
 Tier = Literal["reference", "optimised"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _read_number(given: object) -> object:
+    """Return digits as a number: in lists of `--config`, Snakemake leaves them text."""
+    return int(given) if isinstance(given, str) and given.isdecimal() else given
+
+
 # fairseq adds the number of an epoch, and NumPy takes less than 2**32.
-Seed = Annotated[int, Field(strict=True, ge=1, lt=2**31)]
+Seed = Annotated[int, Field(strict=True, ge=1, lt=2**31), BeforeValidator(_read_number)]
 Assets = tuple[str, tuple[str, ...]]  # a folder of the target, and files in it
 
 

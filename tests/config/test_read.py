@@ -17,6 +17,11 @@ def test_selected_models_come_in_the_order_of_the_run(folder: Path) -> None:
     ]
 
 
+def test_digits_are_seeds_too(folder: Path) -> None:
+    """As --config gives them."""
+    assert read(folder, seeds=["7", "1"]).run.seeds == (7, 1)
+
+
 def test_teachers(folder: Path) -> None:
     config = read(folder)
     assert config.teachers("talks.8k", "raw") == []
