@@ -3,6 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fastdecode.nucleus
 from fastdecode.nucleus import nucleus
 
 
@@ -18,6 +19,33 @@ def test_the_nucleus_is_the_smallest_head(weights: list[float], draw: float, top
     chosen = int(nucleus(chances, torch.tensor([draw], dtype=torch.float64), top_p))
     before = float(chances[0][chances[0] > chances[0, chosen]].sum())
     assert before < top_p + 1e-9
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 999), top_p=st.floats(0.01, 1.0), spread=st.floats(0.0, 20.0))
+def test_a_head_is_drawn_from_as_its_whole_row_is(seed: int, top_p: float, spread: float) -> None:
+    """Its naive twin sorts all; some chances are equal, and rows have different sums."""
+    torch.manual_seed(seed)
+    weights = (torch.rand(6, 300, dtype=torch.float64) * spread).round(decimals=1).exp()
+    chances = weights / weights.sum(1, keepdim=True) * torch.linspace(0.5, 1, 6)[:, None]
+    draws = torch.rand(6, dtype=torch.float64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fastdecode.nucleus, "_head", whole_rows)
+        expected = nucleus(chances, draws, top_p)
+    assert nucleus(chances, draws, top_p).tolist() == expected.tolist()
+
+
+def test_a_head_is_short() -> None:
+    chances = torch.full((2, 10_000), 1e-6, dtype=torch.float64)
+    chances[:, 77], chances[1, 99] = 0.9, 0.9
+    best, order = fastdecode.nucleus._head(chances, 0.8)
+    assert best.tolist() == [[0.9, 0.0], [0.9, 0.9]]
+    assert order.tolist() == [[77, 0], [77, 99]]
+
+
+def whole_rows(chances: torch.Tensor, top_p: float) -> tuple[torch.Tensor, torch.Tensor]:
+    best, order = chances.sort(dim=1, descending=True, stable=True)
+    return best, order
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> lis
     rows = torch.arange(sentences, device=draws.device)
     last = graph.sizes - 1
     here, score = torch.zeros_like(last), graph.scores[:, 0, 0].double()
+    # From the last vertex to itself: a sentence that has ended stays there, at no cost to others.
+    staying = torch.full_like(graph.links[:, 0], float("-inf")).scatter(1, last[:, None], 0.0)
     vertices = []
     words = []
     cut = torch.zeros_like(last)  # steps of each sentence whose nucleus lacks something
@@ -49,7 +51,7 @@ def sample(graph: Graph, draws: Tensor, top_p: float, temperature: float) -> lis
         done = here == last
         if step % asked == 0 and bool(done.all()):
             break
-        links = links.masked_fill(done[:, None], 0.0)  # of which nothing is kept
+        links = torch.where(done[:, None], staying, links)
         pairs = links[..., None] + graph.scores  # (B, L, K)
         norm = (links / temperature + graph.masses).logsumexp(1, keepdim=True)
         chances = ((pairs / temperature).flatten(1) - norm).double().exp()

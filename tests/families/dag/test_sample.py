@@ -11,7 +11,9 @@ import torch
 
 from fastdecode.families.dag.graph import Graph
 from fastdecode.families.dag.sample import ASKED, sample
+from fastdecode.nucleus import nucleus
 from tests.families.dag.conftest import BOS, EOS, UNK, every_path, random_graph
+from tests.test_nucleus import whole_rows
 
 DRAWS = 20_000
 
@@ -104,6 +106,7 @@ def test_a_gpu_is_waited_for_at_every_sixteenth_step(
     copies: list[torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ASKED, "cpu", ASKED["cuda"])
+    monkeypatch.setattr("fastdecode.nucleus._head", whole_rows)  # as on a GPU
     counts = []
     for size in (18, 50):
         graph, _ = random_graph(3, [size], words=2, temperature=1.0, spread=0.01)
@@ -141,6 +144,22 @@ def test_steps_behind_the_end_have_no_nucleus() -> None:
         warnings.simplefilter("error")
         lengths = [len(tokens) for tokens, _ in sample(graph, draws, 0.9, 1.0)]
     assert lengths[0] > lengths[1]  # or no step is behind an end
+
+
+def test_sentences_that_have_ended_sort_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a batch would take as long for its short sentences as for its longest."""
+    counts = []
+
+    def spy(chances: torch.Tensor, draw: torch.Tensor, top_p: float) -> torch.Tensor:
+        counts.append((chances > 0).sum(1).tolist())
+        return nucleus(chances, draw, top_p)
+
+    monkeypatch.setattr("fastdecode.families.dag.sample.nucleus", spy)
+    graph, _ = random_graph(3, [9, 4], words=2, temperature=1.0)
+    draws = torch.full((2, 8), 0.5)
+    (longer, _), (shorter, _) = sample(graph, draws, 0.9, 1.0)
+    assert len(longer) > len(shorter)
+    assert [count for _, count in counts[len(shorter) + 1 :]] == [1] * (len(longer) - len(shorter))
 
 
 def test_no_special_symbol_is_drawn() -> None:
