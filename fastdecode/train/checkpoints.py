@@ -62,6 +62,11 @@ def updates_of(state: dict[str, Any]) -> int:
     return int(state["optimizer_history"][-1]["num_updates"])
 
 
+def next_epoch(state: dict[str, Any]) -> int:
+    """Return the epoch in which a training that is resumed from this checkpoint goes on."""
+    return int(state["extra_state"]["train_iterator"]["epoch"])
+
+
 def epoch_files(work: Path) -> list[Path]:
     """Return fairseq's own numbered checkpoints in `work`, oldest first."""
 
@@ -76,8 +81,9 @@ def epoch_files(work: Path) -> list[Path]:
 def repair(work: Path, label: str) -> None:
     """Make sure that fairseq finds a whole checkpoint_last.pt, or none.
 
-    fairseq copies it in place, so a kill can leave half of it. The newest whole numbered
-    checkpoint then takes its place. What a kill left half written under another name is removed.
+    fairseq copies it in place, so a kill can leave half of it, or none of the first. The newest
+    whole numbered checkpoint then takes its place. What a kill left half written under another
+    name is removed.
     """
     last = work / LAST
     for file in [*work.glob("*.tmp"), *work.rglob(".*.part"), work / "checkpoint_best.pt"]:
@@ -85,14 +91,17 @@ def repair(work: Path, label: str) -> None:
     for file in epoch_files(work):
         if not is_whole(file):
             file.unlink()
-    if not last.exists() or is_whole(last):
+    if is_whole(last):
         return
     whole = epoch_files(work)
-    say(label, f"{LAST} is damaged: going on from {whole[-1].name if whole else 'the start'}")
-    last.unlink()
+    if whole or last.exists():
+        fault = "damaged" if last.exists() else "missing"
+        say(label, f"{LAST} is {fault}: going on from {whole[-1].name if whole else 'the start'}")
     if whole:
-        with write_aside(last) as part:
+        with write_aside(last) as part:  # in one step: another kill finds one of the two
             shutil.copyfile(whole[-1], part)
+    else:
+        last.unlink(missing_ok=True)
 
 
 class Candidates:
@@ -243,9 +252,12 @@ def _identity(weight: torch.Tensor) -> object:
 
 
 def parameters(weights: dict[str, torch.Tensor]) -> int:
-    """Count parameters, tied ones once, fairseq's markers of a format version not at all."""
+    """Count parameters, tied ones once, fairseq's markers of a format version not at all.
+
+    Ties are told as in `average`, since a checkpoint from a GPU has a copy for each name.
+    """
     sizes = {
-        weight.data_ptr(): weight.numel()
+        _identity(weight): weight.numel()
         for name, weight in weights.items()
         if not name.endswith(("version", "_float_tensor"))
     }

@@ -140,7 +140,7 @@ def _train_to_the_end(job: Job, work: Path, provenance: dict[str, Any]) -> check
     settings = job.settings
     candidates = checkpoints.Candidates(work, settings.select, settings.average, settings.patience)
     candidates.collect()
-    if not (candidates.out_of_patience or _is_last_update(job, work)):
+    if not (candidates.out_of_patience or _is_over(job, work)):
         write_json(work / PROVENANCE, provenance)
         _note_commit(job, work)
         run_fairseq(job, work, candidates)
@@ -148,12 +148,22 @@ def _train_to_the_end(job: Job, work: Path, provenance: dict[str, Any]) -> check
     return candidates
 
 
-def _is_last_update(job: Job, work: Path) -> bool:
-    """Tell whether the last update is done: fairseq, resumed there, would add one more."""
-    last, updates = work / checkpoints.LAST, job.settings.max_updates
-    if updates is None or not last.exists():
+def _is_over(job: Job, work: Path) -> bool:
+    """Tell whether the last update or epoch is done.
+
+    fairseq, resumed there, would add one more update, or do nothing, and be noted as its trainer.
+    """
+    last, updates, epochs = (
+        work / checkpoints.LAST,
+        job.settings.max_updates,
+        job.settings.max_epochs,
+    )
+    if not last.exists():
         return False
-    return checkpoints.updates_of(checkpoints.load(last)) >= updates
+    state = checkpoints.load(last)
+    if updates is not None and checkpoints.updates_of(state) >= updates:
+        return True
+    return epochs is not None and checkpoints.next_epoch(state) > epochs
 
 
 def _note_commit(job: Job, work: Path) -> None:

@@ -148,6 +148,34 @@ def test_half_of_a_last_checkpoint_is_replaced_by_the_newest_whole_one(
     )
 
 
+@pytest.mark.parametrize("left", ["nothing", "half"])
+def test_a_missing_last_checkpoint_is_the_newest_whole_one(
+    put: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str], left: str
+) -> None:
+    """As after a kill before fairseq's first copy, or in `repair` itself."""
+    for epoch in (1, 2):
+        put(f"checkpoint{epoch}.pt", 10 * epoch)
+    if left == "half":
+        (tmp_path / f".{LAST}.77.part").write_bytes(b"half")
+    repair(tmp_path, "x")
+    assert updates_of(load(tmp_path / LAST)) == 20
+    assert names(tmp_path) == ["checkpoint1.pt", "checkpoint2.pt", LAST]
+    assert (
+        "[x] checkpoint_last.pt is missing: going on from checkpoint2.pt" in capsys.readouterr().err
+    )
+
+
+def test_a_kill_while_it_repairs_leaves_one_of_the_two(
+    put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put("checkpoint1.pt", 10)
+    halve(put(LAST, 40))
+    monkeypatch.setattr("shutil.copyfile", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        repair(tmp_path, "x")
+    assert names(tmp_path) == ["checkpoint1.pt", LAST]
+
+
 def test_half_of_the_only_checkpoint_means_starting_anew(
     put: Put, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -387,6 +415,7 @@ def test_tied_weights_are_one_in_the_file(put: Put, tmp_path: Path, copied: bool
             )
     mean = average(paths)
     save(mean, tmp_path / "mean.pt")
+    assert parameters(load(paths[0])["model"]) == 6 + 2  # before averaging, too
     weights = load(tmp_path / "mean.pt")["model"]
     assert weights["encoder.weight"].data_ptr() == weights["decoder.weight"].data_ptr()
     assert weights["decoder.weight"].tolist() == [[1.5] * 3] * 2

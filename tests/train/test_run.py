@@ -14,7 +14,7 @@ from fastdecode.devices import check_device
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
 from fastdecode.provenance import commit
-from fastdecode.train import run, supervision
+from fastdecode.train import checkpoints, run, supervision
 from fastdecode.train.checkpoints import is_whole, load
 from fastdecode.train.run import train
 from tests.conftest import MID_EPOCH
@@ -102,6 +102,22 @@ def test_a_training_that_other_code_goes_on_with_says_so(
     record = read_json(tmp_path / "train.json")
     assert record["commits"] == ["one", "two", "one", "three"]
     assert record["provenance"]["commit"] == "three"
+
+
+def test_a_training_that_was_over_is_not_noted_as_that_of_who_averages_it(
+    tiny_job: MakeJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, one = tiny_job(max_updates=None, max_epochs=1), commit()
+    with monkeypatch.context() as killed:
+        killed.setattr(checkpoints, "average", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(job, tmp_path, {"commit": "one"})
+    monkeypatch.setattr(supervision.subprocess, "Popen", _killed)
+    monkeypatch.setattr(run, "commit", lambda: "two")
+    train(job, tmp_path, {"commit": "two"})
+    record = read_json(tmp_path / "train.json")
+    assert record["provenance"] == {"commit": "one"}
+    assert (record["commits"], record["epochs"]) == ([one], 1)
 
 
 def _killed(*_: object, **__: object) -> None:
