@@ -40,7 +40,8 @@ def write_aside(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     for left in path.parent.glob(f".{escape(path.name)}.*.part"):
-        left.unlink(missing_ok=True)
+        if left.name.removeprefix(f".{path.name}.").removesuffix(".part").isdigit():
+            left.unlink(missing_ok=True)  # else it is of a path whose name goes on
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield part

@@ -20,7 +20,7 @@ class Text:
     ):
         """Tokenise as the corpus does (languages `source`, `target`).
 
-        `codes` is the folder that holds the BPE codes of both sides.
+        `codes` is the folder that holds the BPE codes of the source, `codes.source`.
         """
         self._source = tokeniser(source, lowercase=lowercase, pretokenised=pretokenised)
         self._target = tokeniser(target, lowercase=lowercase, pretokenised=pretokenised)

@@ -88,6 +88,8 @@ def test_a_kill_in_the_middle_leaves_no_file_of_that_name(tmp_path: Path, name: 
     (part,) = tmp_path.iterdir()  # what is left, until the file is written again
     write_lines(tmp_path / f"other-{name}", ["line"])
     assert part.exists()
+    write_lines(tmp_path / Path(name).stem, ["line"])  # of which the other's name goes on
+    assert part.exists()
     write_lines(tmp_path / name, ["line"])
     assert not part.exists()
 

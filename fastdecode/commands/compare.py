@@ -73,7 +73,7 @@ B  {baseline}
              BLEU   95% interval
 A          {found.bleu:6.2f}   {found.low:.2f} to {found.high:.2f}
 B          {found.baseline_bleu:6.2f}   {found.baseline_low:.2f} to {found.baseline_high:.2f}
-A - B      {found.difference:+6.2f}   {found.changed:,} of {found.lines:,} lines differ
+A - B      {found.difference:+6.2f}   {found.changed:,} of {found.lines:,} lines score differently
 
 approximate randomisation   p = {found.p_randomisation:.4f}   {found.shuffles:,} shuffles
 paired bootstrap            p = {found.p_bootstrap:.4f}   {found.resamples:,} resamples

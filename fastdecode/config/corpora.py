@@ -215,6 +215,11 @@ class Corpus(Row):
             raise ValueError("generate and seed go together")
         if self.generate and (self.source, self.target) != ("en", "de"):
             raise ValueError("what is generated is English and German: source en, target de")
+        if self.generate and (self.holdout or self.lowercase or self.pretokenised):
+            raise ValueError(
+                "what is generated has splits, case and punctuation of its own: "
+                "leave holdout, lowercase and pretokenised out"
+            )
         for split in self.holdout:
             if self.split_names.count(split) > 1:
                 raise ValueError(f"the split {split} is both held out and given")

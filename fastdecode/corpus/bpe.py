@@ -16,7 +16,7 @@ from subword_nmt.apply_bpe import BPE
 
 from fastdecode.corpus.pool import map_ordered
 from fastdecode.errors import UserError
-from fastdecode.files import count_lines, open_to_write, read_lines, write_aside, write_lines
+from fastdecode.files import count_lines, read_lines, write_aside, write_lines
 from fastdecode.progress import say, track
 
 MARK = "@@"  # ends every piece of a word but its last
@@ -31,7 +31,7 @@ def learn(sources: Sequence[Path], merges: int, codes: Path) -> None:
     """
     names = ", ".join(map(str, sources))
     with write_aside(codes) as part:
-        with open_to_write(part) as file, _progress_lines():
+        with part.open("w", encoding="utf-8", newline="\n") as file, _progress_lines():
             try:
                 learn_bpe.learn_bpe(_lines(sources), file, merges)
             except ValueError as error:

@@ -44,7 +44,7 @@ def test_it_prints_all_that_was_found(
     assert float(interval[0]) <= float(bleu) <= float(interval[2]) < float(best) == 100
     (difference,) = (line for line in lines if line[:3] == ["A", "-", "B"])
     assert float(difference[3]) == pytest.approx(float(bleu) - 100, abs=0.011)
-    assert difference[4:] == ["30", "of", "30", "lines", "differ"]
+    assert difference[4:] == ["30", "of", "30", "lines", "score", "differently"]
     text = " ".join(word for line in lines for word in line)
     assert "approximate randomisation p = 0.0001 10,000 shuffles" in text
     assert "paired bootstrap p = 0.0010 1,000 resamples" in text
@@ -68,7 +68,7 @@ def test_language_and_case(
     call(loud, right, "--reference", reference, "--language", "zh", "--lowercase")
     text = capsys.readouterr().out
     assert "tok:zh" in text and "case:lc" in text
-    assert "0 of 30 lines differ" in text
+    assert "0 of 30 lines score differently" in text
     assert text.count("p = 1.0000") == 2
 
 

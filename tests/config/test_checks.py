@@ -20,7 +20,7 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"seeds": [0]}, '"seeds.0": input should be greater than or equal to 1, found 0'),
         ({"seeds": [2**31]}, '"seeds.0": input should be less than 2147483648, found 2147483648'),
         ({"name": "x" * 101}, '"name": string should have at most 100 characters, found \'xx'),
-        ({"seeds": ["1.0"]}, '"seeds.0": input should be a valid integer, found \'1.0\''),
+        ({"seeds": ["1.0"]}, "\"seeds.0\": input should be a valid integer, found '1.0'"),
         ({"seeds": [True]}, '"seeds.0": input should be a valid integer, found True'),
         ({"seeds": []}, '"seeds": list should have at least 1 item'),
         ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),

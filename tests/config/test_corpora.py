@@ -17,6 +17,7 @@ DOWNLOADS = {
 PIECE = {"kind": "pair", "source": "a.de", "target": "a.en"}
 SAME = {"kind": "files", "source": "a.de", "target": "a.de"}
 ROW = {"source": "de", "target": "en", "splits": {"train": [PIECE], "valid": [PIECE]}}
+TOY = {"source": "en", "target": "de", "splits": {}, "generate": "toy", "seed": 1}
 
 
 def read(name: str) -> Corpus:
@@ -147,6 +148,9 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         ({"seed": 1}, "generate and seed"),
         ({"splits": {}, "generate": "toy", "seed": 1}, "source en, target de"),
         ({"splits": {"train": [PIECE]}}, "no split valid"),
+        ({**TOY, "holdout": {"dev": 10}}, "leave holdout, lowercase and pretokenised out"),
+        ({**TOY, "lowercase": True}, "leave holdout, lowercase and pretokenised out"),
+        ({**TOY, "pretokenised": True}, "leave holdout, lowercase and pretokenised out"),
         ({"references": {"test": "more.gz"}}, "no split test"),
         ({"splits": {"valid": [PIECE]}}, "no split train"),
         ({"splits": {"train": [], "valid": [PIECE]}}, "splits.train"),
