@@ -27,7 +27,7 @@ def test_published_artifacts_are_redrawn_as_they_are(tmp_path: Path) -> None:
 
 
 def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copy(PUBLISHED / "lattice/layers/lattice.table3.csv", tmp_path)
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     main(["redraw", str(tmp_path)])
     assert (tmp_path / "lattice.table3.md").is_file()
     assert "1 tables, 0 figures; no page, as" in capsys.readouterr().out
@@ -36,7 +36,7 @@ def test_beside_the_csv_by_default(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_pictures_of_a_run(tmp_path: Path) -> None:
     """They come after the papers' artifacts, and can be chosen like them."""
-    shutil.copy(PUBLISHED / "lattice/layers/lattice.table3.csv", tmp_path)
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     shutil.copy(PUBLISHED / "families/seeds/speed.toy.long.test.S1.csv", tmp_path)
     main(["redraw", str(tmp_path), "--out", str(tmp_path / "all")])
     only = ["--only", "speed.toy.long.test.S1"]
@@ -91,7 +91,7 @@ def test_measurements_alone_have_a_page(tmp_path: Path) -> None:
 def test_measurements_that_cannot_be_used_are_said_after_all_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(PUBLISHED / "lattice/layers/lattice.table3.csv", tmp_path)
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     (tmp_path / "measurements.csv").write_text("dataset,value\n")
     with pytest.raises(SystemExit, match=r"measurements.csv: its columns are not run, .*again"):
         main(["redraw", str(tmp_path)])
@@ -102,7 +102,7 @@ def test_measurements_that_cannot_be_used_are_said_after_all_others(
 def test_what_cannot_be_used_does_not_stop_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("lattice/layers/lattice.table3.csv", "families/seeds/speed.toy.long.test.S1.csv"):
+    for name in ("lattice/toy/lattice.table3.csv", "families/seeds/speed.toy.long.test.S1.csv"):
         shutil.copy(PUBLISHED / name, tmp_path)
     (tmp_path / "learning_curves.csv").touch()
     (tmp_path / "stages.x.csv").write_text("decoder,whole\na,1\n")
@@ -116,7 +116,7 @@ def test_what_cannot_be_used_does_not_stop_the_rest(
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no CSV file of a table or figure of aggressive, bidir"):
         main(["redraw", str(tmp_path)])
-    shutil.copy(PUBLISHED / "lattice/layers/lattice.table3.csv", tmp_path)
+    shutil.copy(PUBLISHED / "lattice/toy/lattice.table3.csv", tmp_path)
     said = 'no lattice.table4.csv in .*did you mean "lattice.table3"'
     with pytest.raises(SystemExit, match=said):
         main(["redraw", str(tmp_path), "--only", "lattice.table4"])
