@@ -41,15 +41,15 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
     """Bring the download `key` to `out`, from `mirror`/`key`, `mirror`/<file name>, or its URL.
 
     A mirror's file is copied, not linked: the mirror may go away or be read-only, and Snakemake
-    touches and deletes its outputs. What a broken transfer leaves beside `out` is continued by the
+    touches and deletes its outputs. A bare name may be another corpus's: such a file counts only if
+    it has the known SHA-256. What a broken transfer leaves beside `out` is continued by the
     next one if the file's SHA-256 is known, which tells in the end whether the parts fit.
 
     Raises UserError if the file cannot be had, or is not the one that is known.
     """
     if mirror is not None and not mirror.is_dir():
         raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
-    places = [mirror / key, mirror / Path(key).name] if mirror else []
-    found = next((place for place in places if place.is_file()), None)
+    found = _held(mirror, key, file) if mirror else None
     if found is not None:
         say(key, f"copying {found} ({found.stat().st_size / MEGABYTE:,.1f} MB)")
         with write_aside(out) as copy:
@@ -59,6 +59,17 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
         _fetch_url(key, file, file.url, out, lock, f"get it elsewhere and {_put_it(key, mirror)}")
     else:
         raise UserError(f"{key}: {file.by_hand}; {_put_it(key, mirror)}")
+
+
+def _held(mirror: Path, key: str, file: Download) -> Path | None:
+    """Return where the mirror has the file of a download, or None."""
+    place, bare = mirror / key, mirror / Path(key).name
+    if place.is_file() or not bare.is_file():
+        return place if place.is_file() else None
+    if file.sha256 is None or sha256(bare) == file.sha256:
+        return bare
+    say(key, f"{bare} has another SHA-256: taken for another corpus's file")
+    return None
 
 
 def _put_it(key: str, mirror: Path | None) -> str:

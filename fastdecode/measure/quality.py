@@ -93,11 +93,13 @@ def quality(
     on_words = word_bleu(lowercase)
     tokenised_score = on_words.corpus_score(words, [tokenised])
     split_score = on_words.corpus_score(split_compounds(words), [split_compounds(tokenised)])
+    split = metric(split_score.score, "BLEU", on_words)
+    split["signature"] += "|compounds:split"  # on both sides, which sacreBLEU does not know
     metrics: Metrics = {
         "bleu": metric(bleu.corpus_score(texts, [reference]).score, "BLEU", bleu),
         "chrf": metric(chrf.corpus_score(texts, [reference]).score, "chrF", chrf),
         "tokenised_bleu": metric(tokenised_score.score, "BLEU", on_words),
-        "compound_split_bleu": metric(split_score.score, "BLEU", on_words),
+        "compound_split_bleu": split,
         "length_ratio": metric(tokenised_score.ratio, "words/word", on_words),
         "repetition_rate": metric(repetition_rate(line.tokens for line in translations), "share"),
         "hypotheses": metric(len(texts), "lines"),

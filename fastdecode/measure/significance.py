@@ -136,11 +136,12 @@ class PairedTests:
             shuffles=self.shuffles,
             resamples=self.resamples,
             signature_randomisation=self._signature(f"ar:{self.shuffles}"),
-            signature_bootstrap=self._signature(f"bs:{self.resamples}"),
+            # sacreBLEU's own p of its bootstrap is one-sided in effect
+            signature_bootstrap=self._signature(f"bs:{self.resamples}") + "|p:two-sided",
         )
 
     def _signature(self, test: str) -> str:
-        """Return sacreBLEU's signature of a test: that of the metric, samples and seed."""
+        """Return the signature that sacreBLEU gives a test: of the metric, samples and seed."""
         scorer = text_bleu(self.language, self.lowercase)
         scorer.corpus_score(list(self.reference), [self.reference])
         references, _, rest = str(scorer.get_signature()).partition("|")

@@ -34,7 +34,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     starts in a folder of its own. `provenance` is recorded if anything is trained: what a finished
     training is put together from again, by other code or elsewhere, keeps that of its training.
 
-    Raises UserError if fairseq-train fails, with its last lines.
+    Raises UserError if fairseq-train fails, with its last lines, and if somebody removed records.
     """
     check_device(job.device)
     if job.settings.threads > cores():
@@ -58,7 +58,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
             )
         _remove_checkpoints(work, keep=averaged)
         state = checkpoints.load(averaged)
-        rows = curve(work / "train.log", checkpoints.read_seen(work))
+        rows = curve(_log(work), checkpoints.read_seen(work))
         write_curve(rows, out / "curve.csv")
         noted = work / PROVENANCE  # an earlier version noted none
         write_json(
@@ -80,6 +80,14 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
         )
         _link(averaged, out / "checkpoint.pt")
     say(job.label, f"done: {len(state['averaged_updates'])} checkpoints averaged")
+
+
+def _log(work: Path) -> Path:
+    """Return the log of a training; raise UserError if it or the list of checkpoints is gone."""
+    log = work / "train.log"
+    if not (log.exists() and checkpoints.read_seen(work)):
+        raise UserError(f"{work}: the records of its training are gone: delete it and run again")
+    return log
 
 
 def _empty_for_other_data(work: Path, job: Job) -> None:

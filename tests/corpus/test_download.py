@@ -330,6 +330,17 @@ def test_a_mirror_without_the_file_leaves_it_to_the_url(
     assert len(server.ranges) == 1 and out.read_bytes() == BODY
 
 
+def test_a_bare_name_may_be_another_corpus_s_file(
+    server: Server, out: Path, lock: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "mirror/text.tgz"
+    other.parent.mkdir()
+    other.write_bytes(BODY[::-1])
+    fetch(KEY, row(server.url), out, tmp_path / "mirror", lock)
+    assert out.read_bytes() == BODY
+    assert f"{other} has another SHA-256" in capsys.readouterr().err
+
+
 def test_a_bad_mirror_file_is_refused_and_left_alone(
     server: Server, out: Path, lock: Path, tmp_path: Path
 ) -> None:

@@ -120,6 +120,15 @@ def test_a_training_that_was_over_is_not_noted_as_that_of_who_averages_it(
     assert (record["commits"], record["epochs"]) == ([one], 1)
 
 
+@pytest.mark.parametrize("name", ["train.log", "seen.json"])
+def test_records_that_are_gone(trained: Path, tiny_job: MakeJob, tmp_path: Path, name: str) -> None:
+    shutil.copytree(trained, tmp_path / "copy")
+    work = work_folder(tiny_job(), tmp_path / "copy")
+    (work / name).unlink()
+    with pytest.raises(UserError, match=rf"{work}: the records .* delete it and run again"):
+        train(tiny_job(), tmp_path / "copy", {})
+
+
 def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
