@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from fastdecode.config.functions import PARAMETERS, SETTINGS, traits
+from fastdecode.config.functions import PARAMETERS, SETTINGS, SIZE, traits
 from fastdecode.config.models import Model
 from fastdecode.config.papers import Artifact, alternatives, choose, trained
 from fastdecode.config.read import Configuration
@@ -59,8 +59,12 @@ def _has_data(config: Configuration, artifact: Artifact) -> bool:
     if artifact.function == PARAMETERS:
         systems = list(config.run.systems)
         return any(choose(pattern, systems, {}) for pattern in artifact.measured.values())
+    if traits(artifact.function).subwords:  # whatever is run, it stands in the row of its dataset
+        sizes = {row.get(SIZE) for row in artifact.rows.values()}
+        rows = (config.datasets[name] for name in datasets_of(config, artifact))
+        return any(row.bpe.merges in sizes for row in rows)
     found = entries(config, artifact), [*statistics(config, artifact)], curves(config, artifact)
-    return any((*found, traits(artifact.function).subwords))
+    return any(found)
 
 
 def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ class Traits:
     settings: bool = False  # made of the configuration alone, so that no commit has measured it
     decoders: bool = False  # needs the settings of decoders and the tokens of an update, too
     # Whether it needs the vocabulary and the line lengths of its datasets, too, for which no system
-    # is run.
+    # is run: a row is of the datasets with as many BPE merges as its label `vocabulary` says.
     subwords: bool = False
     stages: bool = False  # needs the stages of every sentence timed alone
     samples: bool = False  # needs the times of every sentence timed alone
@@ -22,6 +22,7 @@ class Traits:
 
 
 SETTINGS, PARAMETERS = "artifacts.settings", "artifacts.parameters"
+SIZE = "vocabulary"  # the label of a row with the trait `subwords`
 TRAITS = {
     SETTINGS: Traits(metrics=False, settings=True),
     PARAMETERS: Traits(metrics=False, settings=True, decoders=True),

@@ -22,15 +22,17 @@ CORE = {  # the core list has neither big models nor objectives
     "aggressive.table6",
     "dag.figure7",
 }
+SIZES = "bidirectional.table4"  # has no row of toy's 1,500 merges, one of Multi30k's 4,000
 BARE = {  # what a run has nothing of, and why; the artifact says so itself
     # the big models alone fit into an hour; there are no base ones beside them
     "multi30k-bidirectional": {"bidirectional.table2a"},
+    "toy-bidirectional": {SIZES},
     # samples are held to several references, which these data have not
     "dag": {*DRAWINGS, "dag.figure8"},  # drawings: dag-drawings
     "dag-ablations": {"dag.figure8"},
     "multi30k-dag": {"dag.figure7", "dag.figure8"},  # objectives: five more trainings
     "multi30k-families": {*CORE, "dag.figure8"},
-    "toy-families-seeds": CORE,
+    "toy-families-seeds": {*CORE, SIZES},
     "lattice-layers": {"lattice.table2"},  # K: lattice
 }
 
@@ -63,6 +65,16 @@ def test_an_artifact_without_data_is_found() -> None:
     missing = set(without_ours(Configuration(values, CONFIG)))
     assert {"aggressive.table11", "aggressive.table7"} <= missing
     assert "aggressive.table1" not in missing  # its verifier is in the run
+
+
+def test_a_row_of_a_vocabulary_has_data_where_a_dataset_has_as_many_merges() -> None:
+    values = merge(read_yaml(CONFIG / "config.yaml"), {"papers": ["bidirectional.table4"]})
+
+    def missing(*datasets: str) -> list[str]:
+        return without_ours(Configuration(values | {"datasets": list(datasets)}, CONFIG))
+
+    assert missing("toy", "tatoeba.en-de") == ["bidirectional.table4"]
+    assert missing("toy", "news.en-de") == []  # 1,500 and 6,000 merges have no row, 8,000 have one
 
 
 def test_claims_are_judged_of_the_artifacts_that_were_asked_for() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.functions import SIZE
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import Artifact
 from fastdecode.errors import UserError
@@ -20,7 +21,7 @@ from fastdecode.report.artifacts.rows import of_entry, speed
 from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tables import Table, notes, of_both
 
-SINGLE, DOUBLE, RATIO, SIZE = "single_l2r", "double_bidir", "ratio", "vocabulary"
+SINGLE, DOUBLE, RATIO = "single_l2r", "double_bidir", "ratio"
 SPEEDS = {"tokens_per_s": METRICS["tokens_per_second"], "latency_ms": METRICS["latency"]}
 RATIOS = {"tokens_per_s": METRICS["tokens_ratio"], "latency_ms": METRICS["speedup"]}
 WRITERS = {SINGLE: "single", DOUBLE: "pairs"}
