@@ -15,6 +15,7 @@ from fastdecode.report.claims.printed import CAPTION, VERDICTS
 from fastdecode.report.page import chart, sections
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import Grid, Shown
+from fastdecode.report.page.sentences import alike
 from fastdecode.report.sheet import read_csv
 from fastdecode.report.speed_numbers import SPEEDS
 from fastdecode.report.systems import systems_table
@@ -161,7 +162,7 @@ def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
 def _sentences(
     report: Report, name: str, drawings: Mapping[Line, Sequence[tuple[str, Shown]]]
 ) -> list[dict[str, Any]]:
-    """Return the examples of a dataset: source, reference, what every decoder wrote, drawings."""
+    """Return the examples of a dataset: source, reference, what decoders wrote, drawings."""
     frame = read_csv(report.place.path(name), dtype=str, keep_default_na=False)
     examples = []
     for (dataset, split, number), group in frame.groupby(["dataset", "split", "line"], sort=False):
@@ -172,7 +173,7 @@ def _sentences(
                 "anchor": ".".join(("sentences", *line)),
                 "source": first["source"],
                 "reference": first["reference"],
-                "written": [(row["what"], row["text"]) for row in group.to_dict("records")],
+                "written": alike(group["what"], group["text"]),
                 "languages": report.languages.get(first["dataset"], UNKNOWN),
                 "drawings": drawings.get(line, []),
             }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fastdecode.config.functions import traits
 from fastdecode.config.papers import Artifact
-from fastdecode.report.artifacts.beside import published_heading
+from fastdecode.report.artifacts.beside import RUN_HERE, published_heading
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
@@ -37,10 +37,10 @@ CLASSES = {HOLDS: "holds", FAILS: "fails", UNKNOWN: "unknown"}
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as it is shown: headings, whether a column was published, rows of text."""
+    """A table as it is shown: headings with the class of their columns, rows of text."""
 
     caption: str
-    heads: tuple[tuple[str, bool], ...]
+    heads: tuple[tuple[str, str], ...]
     names: int  # how many columns, the first ones, name a row
     rows: tuple[tuple[str, ...], ...]
 
@@ -117,9 +117,12 @@ def _grid(frame: pd.DataFrame, artifact: Artifact) -> Grid:
 def grid(frame: pd.DataFrame, caption: str, names: int, published: Collection[str] = ()) -> Grid:
     """Return a table of text as it is shown; `names` columns, one at least, name its rows.
 
-    `published` are the headings of what was published.
+    `published` are the headings of what was published. What was run stands last, so that our
+    numbers are beside them.
     """
-    heads = [(str(head), str(head) in published) for head in frame.columns]
+    frame = frame.iloc[:, sorted(range(frame.shape[1]), key=lambda i: frame.columns[i] == RUN_HERE)]
+    classes = dict.fromkeys(published, "published") | {RUN_HERE: "here"}
+    heads = [(str(head), classes.get(str(head), "")) for head in frame.columns]
     rows = [tuple(map(str, row)) for row in frame.to_numpy().tolist()]
     return Grid(caption, tuple(heads), max(1, names), tuple(rows))
 

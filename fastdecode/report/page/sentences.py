@@ -1,6 +1,6 @@
 """The same source lines through all decoders, as examples."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -66,3 +66,11 @@ def chosen(
     count = min(EXAMPLES, len(order))
     spread = {order[(2 * number + 1) * len(order) // (2 * count)] for number in range(count)}
     return sorted({*spread, *drawn}, key=length)
+
+
+def alike(names: Iterable[str], texts: Iterable[str]) -> list[tuple[list[str], str]]:
+    """Return each text once, with the names of all that wrote exactly it, in the order of both."""
+    writers: dict[str, list[str]] = {}
+    for name, text in zip(names, texts, strict=True):
+        writers.setdefault(text, []).append(name)
+    return [(names_of, text) for text, names_of in writers.items()]

@@ -34,7 +34,7 @@ from fastdecode.report.page.chart import (
 from fastdecode.report.page.page import PaperOf, Report, _facts, page
 from fastdecode.report.page.place import Place
 from fastdecode.report.page.sections import grid, provenance
-from fastdecode.report.page.sentences import EXAMPLES, chosen, examples
+from fastdecode.report.page.sentences import EXAMPLES, alike, chosen, examples
 from fastdecode.report.speed_numbers import SPEEDS, speed_rows
 from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
@@ -357,6 +357,23 @@ def test_example_sentences_are_lines_that_differ() -> None:
     assert chosen([one, other], references, [extra, lines[1]]) == sorted([*lines, extra])
 
 
+def test_equal_translations_stand_once_with_all_that_wrote_them() -> None:
+    found = alike(["a", "b", "c", "d", "e"], ["yes", "no", "yes", "Yes", "no"])
+    assert found == [(["a", "c"], "yes"), (["b", "e"], "no"), (["d"], "Yes")]
+
+
+def test_a_row_names_all_that_wrote_its_text(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    frame = pd.read_csv(tmp_path / "sentences.csv", dtype=str)
+    other = frame.assign(what=QUICK, text=["short!", "dog!"])
+    pd.concat([frame, other]).to_csv(tmp_path / "sentences.csv", index=False)
+    text = page(made)
+    both = f'<dt><span>{SLOW},</span> <span>{QUICK}</span> </dt><dd lang="en">short!</dd>'
+    assert both in text and text.count(">short!<") == 1  # alike
+    assert f'<span>{SLOW}</span> </dt><dd lang="en">a dog!</dd>' in text
+    assert f'<span>{QUICK}</span> </dt><dd lang="en">dog!</dd>' in text
+
+
 def test_examples_of_files(tmp_path: Path) -> None:
     paths = {}
     for name, text in ((SLOW, "yes"), (QUICK, "no")):
@@ -374,7 +391,22 @@ def test_examples_of_files(tmp_path: Path) -> None:
 def test_published_columns_are_those_of_which_that_is_said() -> None:
     frame = pd.DataFrame({"published by": ["a"], "published BLEU": ["1"], "BLEU": ["2"]})
     shown = grid(frame, "x", 1, ["published BLEU"])
-    assert [published for _, published in shown.heads] == [False, True, False]
+    assert [kind for _, kind in shown.heads] == ["", "published", ""]
+
+
+def test_what_was_run_stands_behind_our_numbers() -> None:
+    frame = pd.DataFrame(
+        {"model": ["a"], "published BLEU": ["1"], "run here": ["x"], "BLEU": ["2"]}
+    )
+    shown = grid(frame, "x", 1, ["published BLEU"])
+    assert [head for head, _ in shown.heads] == ["model", "published BLEU", "BLEU", "run here"]
+    assert shown.rows == (("a", "1", "2", "x"),)
+
+
+def test_the_column_of_what_was_run_is_told_from_numbers(written: str) -> None:
+    assert f'<td class="here">{SLOW}</td>' in written
+    assert '<th scope="col" class="here">run here</th>' in written
+    assert '<th scope="col" class="name">model</th>' in written  # it stays above its sticky cells
 
 
 def test_one_device_is_told_once_and_several_by_what_ran_on_them() -> None:

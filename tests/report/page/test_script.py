@@ -83,3 +83,20 @@ def test_arrow_keys_go_round_the_points_and_tell_them(tmp_path: Path) -> None:
     for state, place in zip(states, expected, strict=True):
         assert state["chosen"] == state["reached"] == [names[place]]
         assert state["told"].startswith(f"{names[place]}: ")
+
+
+def test_a_long_path_wraps_and_lines_of_a_row_stay_while_a_table_scrolls(tmp_path: Path) -> None:
+    (found,) = seen(
+        tmp_path,
+        "const cell = document.querySelector('td.here'), table = cell.closest('table');"
+        "cell.textContent = 'transformer-big/lattice/lattice-k64, '.repeat(9);"
+        "const sticky = getComputedStyle(table.querySelector('tbody .name'));"
+        "found.push({wide: cell.getBoundingClientRect().width,"
+        "  borders: getComputedStyle(table).borderCollapse, place: sticky.position,"
+        "  line: sticky.borderBottomWidth,"
+        "  shadow: getComputedStyle(table.parentElement).backgroundAttachment});",
+    )
+    assert 0 < found["wide"] <= 16 * 16
+    # Borders that are not collapsed are the cell's own, and go where it goes.
+    assert (found["borders"], found["place"], found["line"]) == ("separate", "sticky", "1px")
+    assert found["shadow"] == "local, local, scroll, scroll"
