@@ -127,7 +127,7 @@ def test_the_fast_decoder_of_another_has_its_precision(folder: Path) -> None:
 
 def test_speed_ups_are_over_the_same_search_in_both_tiers(folder: Path) -> None:
     fast = {"greedy-fast": {"beam": 1, "engine": "fastdecode"}}
-    fast |= {"beam5-fast": {"engine": "fastdecode"}, "beam5-other": {"engine": "ctranslate2"}}
+    fast |= {"beam5-other": {"engine": "ctranslate2"}, "beam5-fast": {"engine": "fastdecode"}}
     family = DEFINITIONS["systems/left.yaml"]
     write(folder, {"systems/left.yaml": family | {"decoders": family["decoders"] | fast}})
     reference = {"reference": "raw/teacher/beam5"}

@@ -196,6 +196,7 @@ def test_memory_is_measured_of_trained_models_alone(tmp_path: Path) -> None:
             "toy-lattice",
             tmp_path,
             systems=["raw/transformer", *more],
+            decoders=["beam5"],
             papers=[],
             speedup_over={"reference": "raw/transformer/beam5"},
         ).of(job("measure_memory", **where))

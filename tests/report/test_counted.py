@@ -97,7 +97,7 @@ def test_a_figure_of_systems_counts_them_and_a_drawing_is_there_or_not() -> None
     ("name", "level", "whole"),
     [
         ("lattice.figure1", "toy", 2),  # with a NAT
-        ("lattice.figure3", "layers", 12),
+        ("lattice.figure3", "toy", 12),
         ("bidirectional.table4", "news", 5),
         ("bidirectional.figure3", "toy", 10),
         ("aggressive.figure4", "toy", 1),  # the other row is what it is over
