@@ -161,17 +161,13 @@ def _is_over(job: Job, work: Path) -> bool:
 
     fairseq, resumed there, would add one more update, or do nothing, and be noted as its trainer.
     """
-    last, updates, epochs = (
-        work / checkpoints.LAST,
-        job.settings.max_updates,
-        job.settings.max_epochs,
-    )
+    last, settings = work / checkpoints.LAST, job.settings
     if not last.exists():
         return False
     state = checkpoints.load(last)
-    if updates is not None and checkpoints.updates_of(state) >= updates:
+    if settings.max_epochs and checkpoints.next_epoch(state) > settings.max_epochs:
         return True
-    return epochs is not None and checkpoints.next_epoch(state) > epochs
+    return bool(settings.max_updates and checkpoints.updates_of(state) >= settings.max_updates)
 
 
 def _note_commit(job: Job, work: Path) -> None:

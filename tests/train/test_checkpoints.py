@@ -168,9 +168,12 @@ def test_a_missing_last_checkpoint_is_the_newest_whole_one(
 def test_a_kill_while_it_repairs_leaves_one_of_the_two(
     put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
     put("checkpoint1.pt", 10)
     halve(put(LAST, 40))
-    monkeypatch.setattr("shutil.copyfile", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("shutil.copyfile", killed)
     with pytest.raises(KeyboardInterrupt):
         repair(tmp_path, "x")
     assert names(tmp_path) == ["checkpoint1.pt", LAST]
