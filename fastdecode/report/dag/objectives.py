@@ -20,7 +20,6 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     places = [name for name in points["dataset"].unique() if name]
     heads = ["", *places] if (points["source"] == PUBLISHED).any() else places
     series = list(points["series"].unique())
-    ticks = points.drop_duplicates("x")
     with canvas(3.0, *pictures) as figure:
         panels = figure.subplots(1, len(heads), squeeze=False)[0]
         handles: dict[str, Any] = {}
@@ -48,6 +47,9 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             floor = max(0.0, np.floor(low - 0.3 * room))
             panel.set_ylim(floor, high + 0.15 * room)
             cut |= floor > 0
+            # a panel of ours has the published places, too, so that what was not run is a gap
+            shared = points[points["dataset"].isin(["", dataset])]
+            ticks = shared.drop_duplicates("x")
             panel.set_xticks(ticks["x"], ticks["label"])
             panel.set_xlim(ticks["x"].min() - 0.5, ticks["x"].max() + 0.5)
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])

@@ -100,6 +100,18 @@ def test_an_objective_alone_is_as_high_as_it_is_and_stands_in_its_place(
     assert [tick.get_text() for tick in ours.get_xticklabels()] == ["max", "sum"]
 
 
+def test_objectives_of_distilled_targets_stand_behind_those_of_raw_ones(
+    tidy: pd.DataFrame, drawn: Any, saved: list[Figure]
+) -> None:
+    here = part(sum_adaptive="raw/base/beam5", max_masked_kd="big/small/beam5")
+    drawn("figure7", tidy, parts={"toy": here})
+    places = [[tick.get_text() for tick in panel.get_xticklabels()] for panel in saved[0].axes]
+    assert places == [["max", "sum"], ["max", "sum", "max, distilled"]]
+    low, high = saved[0].axes[1].get_xlim()
+    assert low < 1 and high > 3
+    assert saved[0].axes[0].get_xlim()[1] < 3
+
+
 def test_whiskers_of_seeds_are_in_the_panel(drawn: Any, saved: list[Figure]) -> None:
     rows = [
         value("raw/base/beam5", "bleu", bleu, seed=seed) | {"signature": "tok:13a"}
