@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fastdecode.commands import export, translate
+from fastdecode.commands import export, main, translate
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.read import Configuration
 from fastdecode.families import FAMILIES
@@ -89,17 +89,21 @@ def test_the_given_translations_of_the_how_to_are_a_valid_run(tmp_path: Path) ->
     assert config.decoders_of("raw/transformer") == ["beam5"]
 
 
-def test_the_one_figure_of_the_how_to_is_a_valid_run() -> None:
-    (block,) = BLOCK.findall((ROOT / "docs/reproduce-a-figure.md").read_text(encoding="utf-8"))
-    runs = (read_yaml(CONFIG / name) for name in ("config.yaml", "runs/toy-dag.yaml"))
-    config = Configuration(merge(*runs, yaml.safe_load(block)), CONFIG)
-    figure = config.papers["dag"].artifacts["figure7"]
-    trained = {
-        f"{entry}/{decoder}"
-        for entry in config.run.systems
-        for decoder in config.decoders_of(entry)
-    }
-    assert {row["ours"] for row in figure.rows.values()} <= trained
+@pytest.mark.parametrize("page", ["README.md", "docs/reproduce-a-figure.md"])
+def test_a_narrow_run_has_as_many_trainings_as_is_said(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (command,) = re.findall(r"fastdecode (narrow .*?) --out (\S+)", text)
+    words = [str(ROOT / word) if "/" in word else word for word in command[0].split()]
+    main([*words, "--out", str(tmp_path / command[1])])
+    found = re.search(r"(\d+) trainings of the (\d+) of", capsys.readouterr().err)
+    assert found
+    few, all_of_them = found.groups()
+    assert f"{few} of {all_of_them}" in text or f"{few} trainings" in text
+    assert int(few) < int(all_of_them)
+    run = Path(words[-1]).relative_to(ROOT)
+    assert f"snakemake figures --configfile {run} {command[1]}" in text
 
 
 def test_systems_of_examples_are_trained_by_their_runs() -> None:

@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
     "plan": "estimate what a run will cost before it is launched",
+    "narrow": "write a run of no more than some tables and figures need",
     "redraw": "write tables, figures and the page of a run anew from CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }
