@@ -48,13 +48,17 @@ def resamples(
 ) -> dict[str, Numbers]:
     """Return the number of every resample, (R,), by what of the lines it is of; "" if of all.
 
-    That is a bucket of lengths, or the order and the end of a precision, which is in percent.
+    That is a bucket of lengths, or the order and the end of a precision, which is in percent. What
+    is not known, as the passes of translations made elsewhere, is NaN.
 
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
     check_lines(len(translations), len(reference.raw))
     if name in RATIOS:
-        return {"": resampled_ratio(np.array(list(map(RATIOS[name], translations))))}
+        counts = np.array(list(map(RATIOS[name], translations)))
+        if name == "passes" and not counts[:, 0].any():  # translations made elsewhere
+            counts[:] = 0
+        return {"": resampled_ratio(counts)}
     if name == "end_precision":
         words = [join(" ".join(line.tokens)) for line in translations]
         counts = end_counts(words, reference.tokenised, word_bleu(reference.lowercase))

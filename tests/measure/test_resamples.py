@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,12 @@ def test_each_resample_is_measured_as_a_split_of_its_lines(name: str) -> None:
 def test_every_number_that_is_resampled_can_be() -> None:
     for name in RESAMPLED:
         assert any(np.nanstd(found) for found in resamples(name, TRANSLATIONS, REFERENCE).values())
+
+
+def test_passes_of_translations_made_elsewhere_are_not_known() -> None:
+    given = [replace(line, passes=0) for line in TRANSLATIONS]
+    for name in ("passes", "tokens_per_pass"):
+        assert np.isnan(resamples(name, given, REFERENCE)[""]).all()
 
 
 def test_precisions_are_of_long_lines_too_where_there_are_any() -> None:

@@ -98,6 +98,9 @@ def test_a_missing_mirror_folder_does_not_disturb_a_dry_run(dry_run: DryRunner) 
 def test_figures_come_with_their_claims(dry_run: DryRunner) -> None:
     jobs = dry_run("toy-dag", "papers=[dag.table1]", file="figures").jobs
     assert jobs["make_artifact"] == jobs["judge_claims"] == 1
+    jobs = dry_run("toy-dag", "papers=[dag]", file="figures").jobs  # every one of a paper
+    artifacts = yaml.safe_load((ROOT / "config/papers/dag.yaml").read_text())["artifacts"]
+    assert jobs["make_artifact"] == len(artifacts) > 15 and jobs["judge_claims"] == 1
     with pytest.raises(AssertionError, match="error: papers: names none: add --config papers="):
         dry_run("multi30k", file="figures")
 
