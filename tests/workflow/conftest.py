@@ -1,7 +1,9 @@
 """The micro configuration: 200 pairs and a few updates through the whole workflow."""
 
 import copy
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,10 +133,15 @@ class Workplace:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def own_report(self, page: Path) -> str:
-        """Return the page that `snakemake --report` writes of what is there."""
+    def own_report(self, page: Path) -> dict[str, set[str]]:
+        """Return category → names of files that the page of `snakemake --report` shows."""
         self.told("--report", str(page))
-        return page.read_text(encoding="utf-8")
+        found = re.search(r"var categories = (.*?);\n", page.read_text(encoding="utf-8"))
+        assert found
+        return {
+            category: {Path(file).name for files in parts.values() for file in files}
+            for category, parts in json.loads(found[1]).items()
+        }
 
     def path(self, name: str) -> Path:
         """Return a path below results/."""

@@ -114,7 +114,8 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     names = points["what"] + "/" + points["label"].str.partition("\n")[0]
     assert set(by_length) == set(names)
     assert by_length[f"{TEACHER}/beam5/1-10"].notna().all()
-    assert "Paper: mine" in place.own_report(tmp_path / "own.html")
+    shown = place.own_report(tmp_path / "own.html")["Paper: mine"]
+    assert {"mine.table1.md", "mine.figure1.svg", "claims.mine.md"} <= shown
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "Of Two Systems" in page and "the student is quick" in page.lower()
     assert "data:image/svg+xml" in page and "sentences" in page

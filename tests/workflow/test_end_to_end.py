@@ -180,9 +180,11 @@ def test_a_comment_in_a_script_retrains_nothing(finished: Workplace) -> None:
 
 
 def test_snakemakes_own_report_has_categories(finished: Workplace, tmp_path: Path) -> None:
-    text = finished.own_report(tmp_path / "report.html")
-    for category in ("Systems", "Training", "Data"):
-        assert category in text
+    shown = finished.own_report(tmp_path / "report.html")
+    assert set(shown) == {"Data", "Page", "Speed", "Systems", "Training"}
+    assert shown["Systems"] == {"significance.micro.test.md", "systems.micro.test.md"}
+    assert shown["Training"] == {"learning_curves.svg"}
+    assert {"speed.micro.test.S1.md", "pareto.micro.test.reference.S1.svg"} <= shown["Speed"]
 
 
 def test_a_checkpoint_cut_in_half(finished: Workplace, tmp_path: Path) -> None:
