@@ -106,7 +106,11 @@ def _blocks(count: int, rows: int) -> list[slice]:
 
 
 def _logits(states: Tensor, embeddings: Tensor) -> Tensor:
-    """Return logits (N, V) in single precision at least."""
+    """Return logits (N, V) in single precision at least.
+
+    Their products are of the precision of the states, as PyTorch's are under autocast: of bf16 a
+    logit of ten is right to a few hundredths, of fp16 to a few thousandths.
+    """
     logits = states @ embeddings.T
     return logits.to(torch.promote_types(logits.dtype, torch.float))
 

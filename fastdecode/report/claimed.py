@@ -23,8 +23,15 @@ of the reference tier, which is what the papers timed; of several data the worst
 data are small. Verdicts before a claim's present reading, by other conditions, or by a number
 without an interval that other lines would move, are left out.
 
-`families/` are runs of all papers, other folders of one. Systems are as they were when a folder was
-written ([what has changed](measurements/README.md#before-you-compare-pages)).
+- Behind a folder, † says that times among its numbers drifted between repeats, ‡ that they are of
+  random weights.
+- A condition is judged in each table of a claim that a run has.
+- `families/` are runs of all papers, other folders of one. Some share trainings, as `dag/toy` and
+  `dag/seeds` share seed 1: two folders are not always two trials. Some claims are parts of others,
+  as *order-of-decoders* is of *decoding-order*.
+- The default run is not among them: its models are not done learning.
+- Systems are as they were when a folder was written ([what has
+  changed](measurements/README.md#before-you-compare-pages)).
 """
 
 
@@ -69,6 +76,7 @@ def _folders(verdict: str, told: list[tuple[Path, Kept]], docs: Path) -> str:
     """Return the folders whose runs say so and measured some of it, linked to their verdicts."""
     links = [
         link(str(csv.parent.relative_to(docs / MEASUREMENTS)), csv.with_suffix(".md"), docs)
+        + kept.marks
         for csv, kept in told
         if kept.verdict == verdict and (kept.measured or verdict != UNKNOWN)
     ]

@@ -46,6 +46,7 @@ NUMBERS = {  # others have none: of a BLEU without an interval, and with one; to
     "ninth": {"finding": "holds", "cells": "a.bleu 1; b.bleu 2"},
     "tenth": {"finding": "holds", "cells": "a.bleu 1; b.bleu 2", "low": "0.5", "high": "1.5"},
 }
+MARKS = {"reference": "†", "optimised": "‡"}  # of times in a tier
 
 
 def write_project(folder: Path) -> None:
@@ -74,6 +75,7 @@ def write_project(folder: Path) -> None:
         | {"condition": BY.get(verdict[0], "a.bleu < b.bleu"), "why": "not measured in this run"}
         | dict(zip(keys, verdict, strict=True))
         | NUMBERS.get(verdict[0], {})
+        | {"marks": MARKS.get(verdict[2], "")}
         for verdict in VERDICTS
     ]
     verdicts = "\n".join([",".join(COLUMNS), *(",".join(line.values()) for line in lines)]) + "\n"

@@ -37,8 +37,9 @@ def test_a_claim_stands_with_its_reading(rows: dict[str, list[str]]) -> None:
 
 
 def test_times_are_of_the_reference_tier_where_there_are_any(rows: dict[str, list[str]]) -> None:
-    assert rows["first"][1:] == [f"{OWN}, {SHARED}", "–", "–"]  # the optimised one says no
-    assert rows["second"][1:] == [f"{OWN}, {SHARED}", "–", "–"]  # it alone was timed
+    # the optimised one says no; of times that drifted the mark stands behind the folder
+    assert rows["first"][1:] == [f"{OWN}†, {SHARED}†", "–", "–"]
+    assert rows["second"][1:] == [f"{OWN}‡, {SHARED}‡", "–", "–"]  # it alone was timed
 
 
 def test_one_failure_is_enough(rows: dict[str, list[str]]) -> None:

@@ -1,4 +1,4 @@
-"""The naive twin of the beam search: Huang et al. (2022), algorithm 3, word for word."""
+"""The naive twin of the beam search: Huang et al. (2022), algorithm 3."""
 
 from collections import defaultdict
 from collections.abc import Callable

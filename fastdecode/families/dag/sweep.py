@@ -64,7 +64,7 @@ def sweep(chances: Tensor, edges: Tensor, allowed: Tensor, lengths: Tensor, size
         scale = _divisor(scales[i])
         torch.addcdiv(more[i, :, here], mass, scale, out=f[i, :, here])
     # Backward: g_i ← normalise(E · (P_{i+1} ⊙ g_{i+1})), and 0 for less than FORGET.
-    g[-1] = ends[-1, :, None] * allowed[:, -1]
+    g[steps - 1] = ends[steps - 1, :, None] * allowed[:, steps - 1]
     for i in range(steps - 1, 0, -1):
         before, here = step(i)
         torch.mul(chances[i], g[i], out=ahead[i])

@@ -46,7 +46,9 @@ def whole(check: Check) -> str:
 def still(claim: Claim, kept: Collection[str]) -> bool:
     """Tell whether conditions that a claim was judged by are those of its present check.
 
-    On curves a condition was one at each x.
+    On curves a condition was one at each x. Where a condition is looked at (the artifacts, the
+    panel, between points, at which share) has no words of its own: who changes that changes the
+    claim's reading, which is kept, too.
     """
     known: set[str] = set()
     for check in claim.check:

@@ -120,11 +120,16 @@ class _Case:
     tier: str
 
     def findings(self) -> list[Finding]:
-        """Return what is found of all conditions; what several artifacts say alike stands once."""
-        found: dict[tuple[str, str], Finding] = {}
+        """Return what is found of all conditions; what several artifacts say alike stands once.
+
+        Alike is a verdict with the same number of the same systems: a difference of zero is not.
+        """
+        found: dict[tuple[object, ...], Finding] = {}
         for check in self.claim.check:
             for finding in self._check(check):
-                found.setdefault((finding.text, repr(finding.value)), finding)
+                of = tuple(cell.origin.get("what") for cell in finding.cells)
+                alike = (finding.text, repr(finding.value), finding.verdict, of)
+                found.setdefault(alike, finding)
         return list(found.values())
 
     def _check(self, check: Check) -> Iterator[Finding]:

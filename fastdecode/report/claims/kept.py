@@ -12,6 +12,7 @@ from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.claims.conditions import still
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
 from fastdecode.report.claims.printed import VERDICTS
+from fastdecode.report.tables import DISTURBED, RANDOM
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,15 @@ class Kept:
     verdict: str
     measured: bool
     """Whether a number of it was measured."""
+    marks: str = ""
+    """Those of the times among its numbers, such as DISTURBED."""
 
 
 def kept_verdicts(paper: Paper, csv: Path) -> dict[str, Kept]:
     """Return what a kept file of verdicts says of each claim, by its name.
 
-    Left out is a claim that was judged before its present reading, by other conditions, or by a
-    number without an interval that other lines would move.
+    Left out is a claim that was judged before its present reading, by other conditions, on data
+    that it is not about, or by a number without an interval that other lines would move.
     """
     frame = VERDICTS.read(csv)
     return {
@@ -42,7 +45,8 @@ def _worst(lines: pd.DataFrame) -> Kept:
         lines = lines[lines["tier"] == "reference"]
     verdicts = set(lines["verdict"])
     worst = next(one for one in (FAILS, UNKNOWN, HOLDS) if one in verdicts)
-    return Kept(worst, bool(lines["value"].notna().any()))
+    marks = "".join(mark for mark in (DISTURBED, RANDOM) if lines["marks"].str.contains(mark).any())
+    return Kept(worst, bool(lines["value"].notna().any()), marks)
 
 
 def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
@@ -50,6 +54,8 @@ def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
     first = lines.iloc[0]
     claim = claims.get(first["claim"])
     if claim is None or (first["statement"], first["reading"]) != (claim.statement, claim.reading):
+        return False
+    if claim.datasets and not set(lines["dataset"]) <= {"", *claim.datasets}:
         return False
     conditions = set(filter(None, lines["condition"]))
     if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):

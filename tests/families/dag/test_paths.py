@@ -209,6 +209,13 @@ def test_targets_padded_beyond_the_graph_are_no_trouble() -> None:
     )
     path = best_path(wide, links, lengths, sizes)
     assert torch.equal(path[:, :3], best_path(scores, links, lengths, sizes))
+    # one that fills its graph, in a batch whose longest target fitted into none
+    scores, links, lengths, sizes = random_target(2, 2, 6, 6)
+    lengths, sizes = torch.tensor([6, 4]), torch.tensor([6, 6])
+    wide = torch.cat([scores, torch.zeros(2, 3, scores.shape[2]).double()], dim=1)
+    total, recomputed = log_likelihood(wide, links, lengths, sizes)
+    assert torch.allclose(total, sum_paths(scores, links, lengths, sizes))
+    assert not recomputed.any()
 
 
 def test_the_band_is_where_paths_are() -> None:

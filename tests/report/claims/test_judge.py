@@ -219,6 +219,29 @@ def test_an_artifact_may_be_named_and_equal_findings_come_once(tmp_path: Path) -
     assert len(one.findings) == 1
 
 
+def test_two_tables_with_the_same_difference_of_other_systems_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    """Scores that are the same in both, as every resample is in one table alone."""
+    rng = np.random.default_rng(1)
+    drawn = {name: 30 + rng.normal(size=1000) for name in ("slow", "big")}
+    entries = {"raw/slow/beam5": "slow", "raw/quick/beam5": "slow", "raw/big/beam5": "big"}
+    resamples = Resamples(
+        {("toy", "test", "bleu"): pd.DataFrame({e: drawn[n] for e, n in entries.items()})}
+    )
+    alike = [line("slow", "bleu", 30.0), line("quick", "bleu", 30.0)]
+    other = [line("slow", "bleu", 30.0), line("quick", "bleu", 30.0) | {"what": "raw/big/beam5"}]
+    found = {
+        "table1": cells_of(tmp_path, *alike),
+        "table2": cells_of(tmp_path, *other, name="table2"),
+    }
+    check_ = {"equal": ["slow.bleu", "quick.bleu"]}
+    for tables in (found, dict(reversed(found.items()))):
+        (one,) = judged(tables, check_, resamples=resamples)
+        assert sorted(finding.verdict for finding in one.findings) == [FAILS, HOLDS]
+        assert one.verdict == FAILS
+
+
 def test_rows_that_are_datasets_of_a_corpus_are_judged_as_one(tmp_path: Path) -> None:
     lines = []
     for row, dataset, value in (("slow", "toy.4k", 1.0), ("quick", "toy.8k", 2.0)):

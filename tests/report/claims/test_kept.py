@@ -32,6 +32,22 @@ def test_what_was_measured_is_told_from_what_was_not(kept: dict[str, Kept]) -> N
     assert kept["fifth"] == Kept("cannot be told", False)
 
 
+def test_times_keep_their_marks(kept: dict[str, Kept]) -> None:
+    assert kept["first"].marks == "†"  # the optimised tier has another
+    assert kept["tenth"].marks == ""
+
+
+def test_verdicts_on_data_that_a_claim_is_no_longer_about_are_left_out(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    path = tmp_path / "config/papers/dag.yaml"
+    values = read_yaml(path)
+    values["claims"]["sixth"]["datasets"] = ["news"]
+    values["claims"]["third"]["datasets"] = ["toy"]
+    paper = check(Paper, values, str(path))
+    kept = kept_verdicts(paper, tmp_path / "docs/measurements/dag/toy/claims.dag.csv")
+    assert "sixth" not in kept and kept["third"].verdict == "holds"
+
+
 def test_verdicts_on_what_is_no_longer_claimed_are_left_out(kept: dict[str, Kept]) -> None:
     """The seventh had another reading, the eighth another condition, the ninth no interval."""
     assert not {"seventh", "eighth", "ninth"} & set(kept)
