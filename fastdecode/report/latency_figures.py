@@ -40,7 +40,7 @@ def draw_by_length(table: pd.DataFrame, *pictures: Path) -> None:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 4))
         lines = table.groupby("shortest")["lines"].sum().reindex(list(place)) / len(decoders)
         above.bar(list(place.values()), lines, color="0.7", width=0.8)
-        above.set_ylabel("lines")
+        above.set_ylabel("lines,\nmean of all")
         for (line, marker, colour), decoder in zip(styles(), decoders, strict=False):
             rows = table[table["decoder"] == decoder]
             below.plot(

@@ -76,7 +76,7 @@ def systems_table(
         f"{dataset}, {split}: what was trained, its quality and its time.",
         *_timing(tidy, speeds, own, speedup_over),
         *_signatures(tidy),
-        *([f"Systems of config/systems that are {NOT_RUN}: {others}."] if others else []),
+        *([f"Further systems of this project, {NOT_RUN}: {others}."] if others else []),
         *notes(frame),
     ]
     return Table(frame, caption)

@@ -1,5 +1,6 @@
 """Tables for people, as Markdown, and what they say in common (LaTeX: fastdecode.report.latex)."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
 MINUS = "−"
 DISTURBED, RANDOM, APART = "†", "‡", "≠"
+MARKUP = re.compile(r"[\\|<*`]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|\](?=\()")  # a _ within a word is none
 NOTES = {
     "±": "±: standard deviation over seeds.",
     DISTURBED: f"{DISTURBED}: the machine was disturbed: medians of repeats differ by more than "
@@ -86,11 +88,13 @@ def only_known(rows: pd.DataFrame, column: str) -> str:
 
 
 def to_markdown(frame: pd.DataFrame, caption: str) -> str:
-    """Return the caption and below it the table, columns of numbers aligned to the right."""
+    """Return the caption and below it the table, columns of numbers aligned to the right.
+
+    What Markdown would read as its own, in a line of a corpus, is escaped.
+    """
 
     def line(cells: Sequence[str]) -> str:
-        escaped = (cell.replace("|", r"\|").replace("<", r"\<") for cell in cells)
-        return "| " + " | ".join(escaped) + " |"
+        return "| " + " | ".join(MARKUP.sub(r"\\\g<0>", cell) for cell in cells) + " |"
 
     rule = ["---:" if is_numeric(frame[column]) else "---" for column in frame.columns]
     lines = [line(list(frame.columns)), line(rule), *map(line, frame.to_numpy().tolist())]

@@ -131,7 +131,7 @@ def test_systems_that_the_run_leaves_out_are_counted() -> None:
     tidy = pd.DataFrame(ROWS, columns=COLUMNS)
     shown = systems_table(tidy, "toy", "test", OVER, [BASE, FAST], others=7)
     assert shown.frame["system"].tolist() == ["base", "parallel"]
-    assert f" Systems of config/systems that are {NOT_RUN}: 7. " in shown.caption
+    assert f" Further systems of this project, {NOT_RUN}: 7. " in shown.caption
     assert NOT_RUN not in table().caption
 
 

@@ -16,6 +16,13 @@ def test_markdown() -> None:
     ]
 
 
+def test_what_markdown_would_read_as_its_own_is_escaped() -> None:
+    words = "&lt;unk&gt; R&D *a* _b_ c_d `e` [f](g) [h] <s> i\\j"
+    row = to_markdown(pd.DataFrame({"words": [words]}), "A caption.").splitlines()[-1]
+    escaped = r"\&lt;unk\&gt; R&D \*a\* \_b\_ c_d \`e\` [f\](g) [h] \<s> i\\j"
+    assert row == f"| {escaped} |"
+
+
 def test_numbers_below_zero_are_numbers_with_a_minus() -> None:
     assert signed("-0.7 ± 0.1") == "−0.7 ± 0.1"
     assert signed("0.7") == "0.7" and signed("dag-beam") == "dag-beam"

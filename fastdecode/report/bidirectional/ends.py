@@ -12,7 +12,7 @@ from fastdecode.report.artifacts.cells import CELLS, commits_of, devices_of, pub
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.rows import of_entry, over_seeds
 from fastdecode.report.artifacts.sources import OURS
-from fastdecode.report.tables import Table, signed
+from fastdecode.report.tables import Table, seeds_of, signed
 
 ORDERS = ("1", "4")
 SINGLE, DOUBLE = "single_l2r", "double_bidir"
@@ -85,8 +85,9 @@ def _said(artifact: Artifact, ours: pd.DataFrame) -> Iterator[str]:
     for cell in measured.to_dict("records"):
         lines = "lines of over 30 words" if cell["dataset"] in artifact.datasets else "all lines"
         yield f"Ours: {cell['what']} on {cell['dataset']}, {cell['split']}, {lines}."
-    if ours["n"].max() > 1:
-        yield f"Ours: means over up to {ours['n'].max():.0f} seeds."
+    if seeds := seeds_of(ours["seeds"]):
+        several = f"means over up to {ours['n'].max():.0f} seeds ({seeds})"
+        yield f"Ours: {several if ours['n'].max() > 1 else f'seed {seeds}'}."
 
 
 def _percent(cell: Mapping[str, Any]) -> str:

@@ -140,6 +140,8 @@ def _said(ours: pd.DataFrame, frame: pd.DataFrame) -> Iterator[str]:
             f"Times of ours: {split}, {scenario}, {batch} a batch, {_words(group['tier'])} tier, "
             f"threads {threads}, {precision}, {device}."
         )
+    if not speeds.empty:
+        yield "Ratios are of pairs over single tokens, more is faster."
     yield from notes(frame)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from fastdecode.config.functions import traits
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import RUN_HERE, published_heading
+from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
@@ -17,7 +18,7 @@ from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
 from fastdecode.report.page.place import Place
-from fastdecode.report.tables import seeds_of
+from fastdecode.report.tables import NOTES, seeds_of
 
 FORMATS = ("csv", "md", "tex", "svg", "pdf", "png", "html")
 NAMES = {"md": "Markdown", "tex": "LaTeX", "html": "page"}
@@ -54,6 +55,7 @@ class Shown:
     artifact: Artifact
     grid: Grid | None
     caption: str  # of a table: how ours was measured
+    marks: str  # and what the marks behind its numbers mean
     picture: str  # data URI of a figure
     line: Line | None  # of a figure: the line that it is a drawing of
     provenance: tuple[tuple[str, str], ...]  # empty: nothing of it was run
@@ -86,13 +88,17 @@ def show(paper: str, key: str, artifact: Artifact, place: Place) -> Shown:
     name = f"{paper}.{key}"
     csv = place.path(f"{name}.csv")
     table = tabulate(name, artifact, csv) if artifact.kind == "table" else None
+    shown_apart = captioned(name, artifact, [])  # title, what was published, notes
+    said = [one for one in (table.sentences if table else ()) if one not in shown_apart]
+    marks = [one for one in said if one in NOTES.values()]
     frame = (CELLS if table else POINTS).read(csv)
     return Shown(
         name=name,
         title=f"{_numbered(key)}: {artifact.title}",
         artifact=artifact,
         grid=_grid(table.frame, artifact) if table else None,
-        caption=table.caption if table else "",
+        caption=" ".join(one for one in said if one not in marks),
+        marks=" ".join(marks),
         picture="" if table else picture(place.path(f"{name}.svg")),
         line=None if table else line_of(frame),
         provenance=provenance(artifact, frame),

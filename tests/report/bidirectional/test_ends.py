@@ -53,7 +53,7 @@ def test_precisions_of_two_systems_and_their_difference() -> None:
         "toy 1-gram, difference": ["2.5", ""],
     }
     assert "Ours: raw/base/beam5 on toy, test, lines of over 30 words." in table.caption
-    assert "Ours: means over up to 2 seeds." in table.caption
+    assert "Ours: means over up to 2 seeds (1, 2)." in table.caption
     assert "Published: WMT14." in table.caption
     unsaid = printed("x", ARTIFACT.model_copy(update={"setting": ""}), found)
     assert "Published" not in unsaid.caption

@@ -189,6 +189,21 @@ def test_published_numbers_stand_beside_ours(written: str) -> None:
     assert "c0ffee" in written and "a doubt" in written
 
 
+def test_what_is_said_of_a_table_stands_once_and_marks_are_explained_below_it(
+    written: str, tmp_path: Path
+) -> None:
+    assert written.count("a doubt") == 1 and "Published: one GPU" not in written
+    article = written.split('id="mine.table1"')[1].split("</article>")[0]
+    assert "†: the machine" not in article
+    told = report(tmp_path)
+    cells = pd.read_csv(tmp_path / "mine.table1.csv", dtype=str, keep_default_na=False)
+    cells.loc[cells["column"] == "ms", "marks"] = "†"
+    write_csv(tmp_path / "mine.table1.csv", cells)
+    article = page(told).split('id="mine.table1"')[1].split("</article>")[0]
+    below = article.index("†: the machine")
+    assert article.index("</table>") < below < article.index("What was run")
+
+
 def test_systems_are_named_by_system_target_and_decoder(written: str) -> None:
     table = written[written.index("Systems on ") :]
     body = table[table.index("<tbody>") : table.index("</tbody>")]
