@@ -31,7 +31,7 @@ demo: $(READY)  ## install, run the default configuration, say where the results
 figures: $(READY)  ## papers' tables and figures: make figures RUN=config/runs/toy-lattice.yaml PAPERS=lattice.table1
 	$(BIN)/snakemake figures --cores $(CORES) $(if $(RUN),--configfile $(RUN)) $(if $(PAPERS),--config 'papers=[$(PAPERS)]')
 
-plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml
+plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml (or RUN="one.yaml two.yaml")
 	$(BIN)/fastdecode plan $(if $(RUN),--configfile $(RUN))
 
 benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
@@ -68,6 +68,6 @@ api: $(READY)  ## write the API reference to docs/api/index.html
 		--output-directory docs/api fastdecode '!fastdecode.families.dag.kernel'
 
 clean:  ## remove all that runs wrote, trained models, too (not the environment): make clean YES=1
-	@[ "$(YES)" = 1 ] || { echo "error: this removes all of results/ ($$(du -sh results | cut -f1)), trained models, too: if that is meant, make clean YES=1" >&2; exit 1; }
-	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
+	@[ "$(YES)" = 1 ] || { echo "error: this removes all of results/ ($$(du -sh results/ | cut -f1)), trained models, too: if that is meant, make clean YES=1" >&2; exit 1; }
+	find results/ -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
 	rm -rf .snakemake

@@ -3,14 +3,18 @@
 import argparse
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
-from fastdecode.commands.selection import DEFINITIONS, add_configfile, read_run
-from fastdecode.config.base import merge
+from fastdecode.commands.selection import DEFINITIONS, add_configfile, read_layers, read_run
+from fastdecode.config.base import merge, read_yaml
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
 from fastdecode.progress import say
+
+if TYPE_CHECKING:
+    from fastdecode.config.read import Configuration
 
 WIDTH = 100  # of a line
 
@@ -19,12 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
     parser.description = (
         "Write a run that trains, decodes and times no more than some tables and figures of a\n"
-        "larger one need, to merge over that one. Its report has a folder of its own; what is\n"
-        "trained is shared."
+        "larger one need. Its report has a folder of its own; what is trained is shared."
     )
     parser.epilog = (
         "example:\n  fastdecode narrow dag.figure7 --configfile config/runs/toy-dag.yaml "
-        "--out figure7.yaml\n  snakemake figures --configfile config/runs/toy-dag.yaml figure7.yaml"
+        "--out figure7.yaml\n  snakemake figures --configfile figure7.yaml"
     )
     parser.add_argument(
         "artifacts",
@@ -38,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=Path,
         metavar="FILE",
-        help="where to write; its name is the run's, too",
+        help="where to write, a name of its own .yaml: that is the run's, too",
     )
 
 
@@ -47,29 +50,40 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises UserError if the configuration is wrong, or has nothing of what was asked for.
     """
-    from fastdecode.config.narrow import narrowed
+    from fastdecode.config.narrow import check_same, narrowed
     from fastdecode.config.read import Configuration
 
     files, out = arguments.configfile, arguments.out
-    if out.suffix != ".yaml":
-        raise UserError(f"--out: {out}: call it {out.with_suffix('.yaml').name}")
+    whole = read_run(files)
+    _check_name(out, whole["name"])
+    config = Configuration(whole | {"papers": arguments.artifacts}, DEFINITIONS)
+    values = {**read_layers(files), "name": out.stem, **narrowed(config)}
+    narrow = Configuration(merge(read_run([]), values), DEFINITIONS)
+    check_same(config, narrow)
+    if not any(values["given"].values()):
+        del values["given"]
+    text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=WIDTH)
+    about = f"# What {', '.join(arguments.artifacts)} needs of {config.run.name}:"
+    command = f"#   {shlex.join(['snakemake', 'figures', '--configfile', str(out)])}"
+    write_lines(out, [about, command, *text.splitlines()])
+    few, every = (_trainings(one) for one in (narrow, config))
+    say("narrow", f"wrote {out}: {few} trainings of the {every} of {config.run.name}")
+
+
+def _check_name(out: Path, run: str) -> None:
+    """Raise UserError if a file cannot be called so, or its run's report would be another's."""
+    if out.suffix != ".yaml" or out.stem.startswith("."):
+        raise UserError(f"--out: {out}: take a name of its own that ends in .yaml")
     if out.exists():
         raise UserError(f"--out: {out} exists: take another name")
-    whole = read_run(files)
-    config = Configuration(whole | {"papers": arguments.artifacts}, DEFINITIONS)
-    if out.stem == config.run.name:
+    others = (read_yaml(path).get("name") for path in (DEFINITIONS / "runs").glob("*.yaml"))
+    if out.stem in {run, read_yaml(DEFINITIONS / "config.yaml")["name"], *others}:
         raise UserError(
-            f"--out: {out}: {out.stem} is the name of the run to narrow, whose report this one's "
-            "would write over: take another name"
+            f"--out: {out}: a run is called {out.stem}, whose report this one's would write over: "
+            "take another name"
         )
-    values = {"name": out.stem, **narrowed(config)}
-    narrow = Configuration(merge(whole, values), DEFINITIONS)
-    text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=WIDTH)
-    command = shlex.join(["snakemake", "figures", "--configfile", *map(str, [*files, out])])
-    head = [
-        f"# What {', '.join(arguments.artifacts)} needs of {config.run.name}:",
-        f"#   {command}",
-    ]
-    write_lines(out, [*head, *text.splitlines()])
-    models = [len(one.models()) for one in (narrow, config)]
-    say("narrow", f"wrote {out}: {models[0]} trainings of the {models[1]} of {config.run.name}")
+
+
+def _trainings(config: "Configuration") -> int:
+    """Return how many models a run trains: those that are given it does not."""
+    return sum(str(model.folder) not in config.run.given.models for model in config.models())

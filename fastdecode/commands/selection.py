@@ -59,8 +59,13 @@ def add_configfile(parser: argparse._ActionsContainer, several: bool = False) ->
 
 def read_run(configfiles: Sequence[Path]) -> dict[str, Any]:
     """Return the values of a run. Raises UserError where a file is not of keys and values."""
-    layers = [read_yaml(path) for path in (DEFINITIONS / "config.yaml", *configfiles)]
-    for path, layer in zip(configfiles, layers[1:], strict=True):
+    return merge(read_yaml(DEFINITIONS / "config.yaml"), read_layers(configfiles))
+
+
+def read_layers(configfiles: Sequence[Path]) -> dict[str, Any]:
+    """Return what files say over config.yaml, merged. Raises UserError as read_run does."""
+    layers = [read_yaml(path) for path in configfiles]
+    for path, layer in zip(configfiles, layers, strict=True):
         if not isinstance(layer, dict):
             found = "nothing" if layer is None else repr(layer)
             raise UserError(f"{path}: expected keys and values, found {found}")

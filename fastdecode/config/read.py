@@ -1,6 +1,6 @@
 """A run's configuration with the definitions it selects, and what they say of each model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -45,6 +45,8 @@ class Configuration(Definitions):
             row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
             for name, row in self.datasets.items()
         }
+        self.whole_papers: dict[str, Paper] = {}
+        """The papers of the run with all of their artifacts, whichever of them it names."""
         self.papers = self._read_papers(where)
         check_all(self, where)
 
@@ -57,6 +59,7 @@ class Configuration(Definitions):
         for entry in self.run.papers:
             name, one, artifact = entry.partition(".")
             whole = self._one("papers", name, Paper, f"{where}: papers")
+            self.whole_papers[name] = whole
             chosen = whole.artifacts
             if one:
                 check_known(artifact, chosen, f"{where}: papers: {entry}")
@@ -152,6 +155,15 @@ class Configuration(Definitions):
 
         What a training needs comes before it.
         """
+        return self.needed(self.selected(), self.decoders_of)
+
+    def needed(
+        self, models: Iterable[Model], decoders_of: Callable[[str], Iterable[str]]
+    ) -> list[Model]:
+        """Return these models with all that trains and decodes them, as `models` does of the run's.
+
+        `decoders_of` gives the decoders of target/system.
+        """
         wanted: dict[Model, None] = {}
 
         def want(model: Model) -> None:
@@ -160,10 +172,10 @@ class Configuration(Definitions):
                 want(other)
             wanted[model] = None
 
-        for model in self.selected():
+        for model in models:
             for member in self.members(model):
                 want(member)
-            for decoder in self.decoders_of(model.entry):
+            for decoder in decoders_of(model.entry):
                 for other in self.companions(model, decoder).values():
                     want(other)
         return list(wanted)

@@ -16,11 +16,12 @@ SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three file
 def tuned_over(config: "Configuration") -> set[str]:
     """Return the decoders that others of an artifact are tuned over.
 
-    They differ from those in weights alone and take the same time.
+    They differ from those in weights alone and take the same time. The artifacts are all of the
+    run's papers, so that what is timed does not hang on which of them are drawn.
     """
     return {
         name
-        for paper in config.papers.values()
+        for paper in config.whole_papers.values()
         for artifact in paper.artifacts.values()
         for others in artifact.tuned.values()
         for name in others

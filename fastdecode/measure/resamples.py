@@ -55,10 +55,10 @@ def resamples(
     """
     check_lines(len(translations), len(reference.raw))
     if name in RATIOS:
-        counts = np.array(list(map(RATIOS[name], translations)))
-        if name == "passes" and not counts[:, 0].any():  # translations made elsewhere
-            counts[:] = 0
-        return {"": resampled_ratio(counts)}
+        each = np.array(list(map(RATIOS[name], translations)))
+        if name == "passes" and not each[:, 0].any():  # translations made elsewhere
+            each[:] = 0
+        return {"": resampled_ratio(each)}
     if name == "end_precision":
         words = [join(" ".join(line.tokens)) for line in translations]
         counts = end_counts(words, reference.tokenised, word_bleu(reference.lowercase))

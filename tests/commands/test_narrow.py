@@ -19,7 +19,7 @@ def test_the_file_is_a_run_over_the_other(
     main(
         ["narrow", "lattice.table2", "lattice.figure4", "--configfile", str(RUN), "--out", str(out)]
     )
-    config = Configuration(read_run([RUN, out]), DEFINITIONS)
+    config = Configuration(read_run([out]), DEFINITIONS)
     assert config.run.name == "mine"
     assert list(config.papers["lattice"].artifacts) == ["table2", "figure4"]
     whole = Configuration(read_run([RUN]), DEFINITIONS)
@@ -28,7 +28,7 @@ def test_the_file_is_a_run_over_the_other(
     assert said in capsys.readouterr().err
     head = out.read_text().splitlines()[:2]
     assert head[0] == "# What lattice.table2, lattice.figure4 needs of toy-lattice:"
-    assert head[1] == f"#   snakemake figures --configfile {RUN} {out}"
+    assert head[1] == f"#   snakemake figures --configfile {out}"
 
 
 def test_the_default_run_can_be_narrowed(tmp_path: Path) -> None:
@@ -45,9 +45,12 @@ def test_the_default_run_can_be_narrowed(tmp_path: Path) -> None:
             'papers: lattice.table99: there is no "table99"',
         ),
         (["latice", "--out", "one.yaml"], 'there is no "latice"; did you mean "lattice"?'),
-        (["lattice", "--out", "one.txt"], "--out: one.txt: call it one.yaml"),
+        (["lattice", "--out", "one.txt"], "--out: one.txt: take a name of its own that ends"),
         (["lattice", "--out", str(RUN)], "toy-lattice.yaml exists: take another name"),
-        (["lattice", "--out", "toy-lattice.yaml"], "toy-lattice is the name of the run to narrow"),
+        (["lattice", "--out", "toy-lattice.yaml"], "a run is called toy-lattice, whose report"),
+        (["lattice", "--out", "toy-dag.yaml"], "a run is called toy-dag, whose report"),
+        (["lattice", "--out", "toy.yaml"], "a run is called toy, whose report"),
+        (["lattice", "--out", ".yaml"], "--out: .yaml: take a name of its own that ends in .yaml"),
         (["lattice", "--out", "a b.yaml"], 'configuration: "name": string'),
     ],
 )

@@ -10,7 +10,7 @@ rule fetch_download:
         key=any_of(CONFIG.downloads),
     localrule: True
     params:
-        row=lambda w: CONFIG.downloads[w.key].model_dump(),
+        expected=lambda w: CONFIG.downloads[w.key].model_dump(include={"bytes", "sha256"}),
     message:
         "Fetching {wildcards.key}"
     script:

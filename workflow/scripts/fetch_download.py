@@ -2,16 +2,19 @@
 
 from pathlib import Path
 
-from fastdecode.config.corpora import DOWNLOADS, Download
+from fastdecode.config.corpora import DOWNLOADS
+from fastdecode.config.read import Configuration
 from fastdecode.corpus.download import fetch
 from fastdecode.errors import clear_errors
 
 out = Path(snakemake.output[0])
-mirror = snakemake.config.get("mirror")  # no parameter: another mirror is no reason to fetch again
+# No parameters: another mirror, or another address of the same bytes, is no reason to fetch again.
+mirror = snakemake.config.get("mirror")
+definitions = Path(snakemake.scriptdir).parents[1] / "config"
 with clear_errors():
     fetch(
         snakemake.wildcards.key,
-        Download.model_validate(snakemake.params.row),
+        Configuration(snakemake.config, definitions).downloads[snakemake.wildcards.key],
         out,
         Path(mirror) if mirror else None,
         Path(DOWNLOADS, "checksums.lock"),
