@@ -100,6 +100,22 @@ def test_each_engine_has_its_beam_search(
         assert found.tokens == [system.target[5]]
 
 
+def test_a_row_says_how_wide_its_beam_is(
+    system: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[beam.BeamSettings] = []
+    search = beam.best_hypotheses
+
+    def spied(graph: Any, count: int, settings: beam.BeamSettings, *more: Any) -> Any:
+        seen.append(settings)
+        return search(graph, count, settings, *more)
+
+    monkeypatch.setattr(beam, "best_hypotheses", spied)
+    wide = {"beams": 7, "beams_per_length": 3, "expansions": 2, "length_penalty": 1.5}
+    decoder(system, search="beam", **wide)(ragged[:1])
+    assert seen == [beam.BeamSettings(7, 3, 2, 1.5, 0.0)]
+
+
 def test_lookahead_follows_the_model_itself(system: System, ragged: Sentences) -> None:
     """One sentence at a time, from the training model's own numbers."""
     (model,) = system.models

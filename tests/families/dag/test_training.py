@@ -52,6 +52,8 @@ def test_wide_models_begin_as_bert_but_for_the_positions_of_vertices(
         assert float(weight.std()) == pytest.approx(0.02, rel=0.2)
         assert not getattr(as_bert, side).layers[0].fc1.bias.any()
         assert getattr(plain, side).layers[0].fc1.weight.std() > 0.1
+    for kernel in (one for one in as_bert.decoder.links.parameters() if one.dim() == 2):
+        assert float(kernel.std()) == pytest.approx(0.02, rel=0.3)
     positions = [model.decoder.embed_positions.weight for model in (plain, as_bert)]
     assert torch.equal(*positions) and positions[0].std() > 0.5
 

@@ -72,30 +72,41 @@ def test_validation_of_ctc_never_holds_the_logits_of_a_batch() -> None:
     assert made.elements < 400 * 8 * len(system.target)
 
 
+def built(job: Job, folder: Path) -> Any:
+    """The model that a job's command builds, of vocabularies of four tokens and of five."""
+    launch = launcher(1)
+    words = fairseq_train(launch, job.arguments(), job.data, "de", "en", folder)[len(launch) :]
+    args = options.parse_args_and_arch(options.get_training_parser(), words)
+    sides = {f"{side}_dictionary": Dictionary() for side in ("source", "target")}
+    if not job.joint:
+        sides["target_dictionary"].add_symbol("word")
+    return ARCH_MODEL_REGISTRY[args.arch].build_model(args, SimpleNamespace(**sides))
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # hydra's, of old fairseq
 @pytest.mark.parametrize("kind", sorted(RECIPES))
 def test_vocabularies_of_both_languages_may_be_apart(
     job_of: Callable[..., Job], kind: str, tmp_path: Path
 ) -> None:
-    job = replace(job_of(kind, max_epochs=1), joint=False)
-    launch = launcher(1)
-    words = fairseq_train(launch, job.arguments(), job.data, "de", "en", tmp_path)[len(launch) :]
-    args = options.parse_args_and_arch(options.get_training_parser(), words)
-    sides = {f"{side}_dictionary": Dictionary() for side in ("source", "target")}
-    sides["target_dictionary"].add_symbol("word")
-    model = ARCH_MODEL_REGISTRY[args.arch].build_model(args, SimpleNamespace(**sides))
+    model = built(replace(job_of(kind, max_epochs=1), joint=False), tmp_path)
     sizes = [len(side.embed_tokens.weight) for side in (model.encoder, model.decoder)]
     assert sizes == [4, 5]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # hydra's, of old fairseq
 @pytest.mark.parametrize("kind", ["nat", "cmlm", "glat", "ctc", "ctc-glat"])
 @pytest.mark.parametrize(("width", "small"), [(128, False), (512, True)])
 def test_wide_models_begin_as_bert(
-    job_of: Callable[..., Job], kind: str, width: int, small: bool
+    job_of: Callable[..., Job], kind: str, width: int, small: bool, tmp_path: Path
 ) -> None:
     job = job_of(kind, max_epochs=1)
     job = replace(job, architecture=replace(job.architecture, width=width))
     assert ("--apply-bert-init" in job.arguments()) == small
+    decoder = built(job, tmp_path).decoder
+    linear = [decoder.layers[0].fc1, decoder.layers[0].self_attn.q_proj]
+    linear += [decoder.copy.query] if getattr(decoder, "copy", None) else []
+    for module in linear:
+        assert (float(module.weight.std()) == pytest.approx(0.02, rel=0.1)) == small
 
 
 def test_a_training_learns_and_is_validated(trained_as: TrainedAs, binarised: Path) -> None:
