@@ -10,7 +10,7 @@ from fastdecode.errors import clear_errors
 out = Path(snakemake.output[0])
 # No parameters: another mirror, or another address of the same bytes, is no reason to fetch again.
 mirror = snakemake.config.get("mirror")
-definitions = Path(snakemake.scriptdir).parents[1] / "config"
+definitions = Path(snakemake.scriptdir).resolve().parents[1] / "config"
 with clear_errors():
     fetch(
         snakemake.wildcards.key,
