@@ -18,6 +18,7 @@ LEVELS = {
     "seeds": "toy, three seeds",
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
+    "distilled": "toy, distilled",
     "tuned": "toy, α and γ tuned",
     "multi30k": "Multi30k",
     "news": "news",

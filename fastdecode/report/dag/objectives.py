@@ -20,11 +20,17 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
     places = [name for name in points["dataset"].unique() if name]
     heads = ["", *places] if (points["source"] == PUBLISHED).any() else places
     series = list(points["series"].unique())
+    # a panel of ours has the published places, too, so that what was not run is a gap
+    places_of = [
+        points[points["dataset"].isin(["", head])].drop_duplicates("x").sort_values("x")
+        for head in heads
+    ]
     with canvas(3.0, *pictures) as figure:
-        panels = figure.subplots(1, len(heads), squeeze=False)[0]
+        widths = [len(ticks) for ticks in places_of]
+        panels = figure.subplots(1, len(heads), squeeze=False, width_ratios=widths)[0]
         handles: dict[str, Any] = {}
         cut = False
-        for panel, dataset in zip(panels, heads, strict=True):
+        for panel, dataset, ticks in zip(panels, heads, places_of, strict=True):
             here = points[points["dataset"] == dataset]
             for number, one in enumerate(series):
                 rows = here[here["series"] == one]
@@ -47,10 +53,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             floor = max(0.0, np.floor(low - 0.3 * room))
             panel.set_ylim(floor, high + 0.15 * room)
             cut |= floor > 0
-            # a panel of ours has the published places, too, so that what was not run is a gap
-            shared = points[points["dataset"].isin(["", dataset])]
-            ticks = shared.drop_duplicates("x")
-            panel.set_xticks(ticks["x"], ticks["label"])
+            panel.set_xticks(ticks["x"], ticks["label"].str.replace(", ", ",\n"))
             panel.set_xlim(ticks["x"].min() - 0.5, ticks["x"].max() + 0.5)
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
         panels[0].set_ylabel(artifact.axes["y"])

@@ -106,7 +106,8 @@ def test_objectives_of_distilled_targets_stand_behind_those_of_raw_ones(
     here = part(sum_adaptive="raw/base/beam5", max_masked_kd="big/small/beam5")
     drawn("figure7", tidy, parts={"toy": here})
     places = [[tick.get_text() for tick in panel.get_xticklabels()] for panel in saved[0].axes]
-    assert places == [["max", "sum"], ["max", "sum", "max, distilled"]]
+    assert places == [["max", "sum"], ["max", "sum", "max,\ndistilled"]]
+    assert_legible(saved[0])
     low, high = saved[0].axes[1].get_xlim()
     assert low < 1 and high > 3
     assert saved[0].axes[0].get_xlim()[1] < 3
