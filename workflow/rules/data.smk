@@ -10,7 +10,9 @@ rule fetch_download:
         key=any_of(CONFIG.downloads),
     localrule: True
     params:
-        expected=lambda w: CONFIG.downloads[w.key].model_dump(include={"bytes", "sha256"}),
+        expected=lambda w: CONFIG.downloads[w.key].model_dump(
+            include={"bytes", "sha256"}
+        ),
     message:
         "Fetching {wildcards.key}"
     script:
