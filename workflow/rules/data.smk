@@ -10,6 +10,7 @@ rule fetch_download:
         key=any_of(CONFIG.downloads),
     localrule: True
     params:
+        # read by nobody: bytes that have to be others are a reason to fetch again
         expected=lambda w: CONFIG.downloads[w.key].model_dump(
             include={"bytes", "sha256"}
         ),

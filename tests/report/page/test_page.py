@@ -33,10 +33,7 @@ from fastdecode.report.page.chart import (
 )
 from fastdecode.report.page.page import PaperOf, Report, _facts, page
 from fastdecode.report.page.place import Place
-from fastdecode.report.page.sections import grid, provenance
-from fastdecode.report.page.sentences import EXAMPLES, alike, chosen, examples
 from fastdecode.report.speed_numbers import SPEEDS, speed_rows
-from fastdecode.translation import Translation, write_translations
 from tests.report.conftest import one_sentence, value
 
 SLOW, QUICK = "raw/base/beam5", "big/small/beam5"
@@ -320,63 +317,6 @@ def test_an_axis_has_two_ticks_at_least(values: list[float]) -> None:
     assert len(ticks) >= 2 and all(low <= tick <= high for tick in ticks)
 
 
-def test_all_that_names_a_row_is_its_head() -> None:
-    frame = pd.DataFrame({"group": ["a", "a"], "model": ["b", "c"], "BLEU": ["1", "2"]})
-    assert grid(frame, "x", 2).names == 2
-    assert grid(frame, "x", 0).names == 1
-
-
-def test_provenance_of_cells() -> None:
-    cells = pd.DataFrame(
-        {
-            "source": ["published", "ours", "ours"],
-            "what": ["", SLOW, QUICK],
-            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40],
-            "tier": ["", "", "reference"],
-            **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
-        }
-    )
-    found = dict(provenance(ARTIFACT, cells))
-    assert found == {
-        "systems": f"{SLOW}, {QUICK}",
-        "tier": "reference",
-        "commit": f"{'a' * 12}, {'b' * 12}",
-    }
-    assert provenance(ARTIFACT, cells[:1]) == ()
-
-
-def test_provenance_tells_the_seeds_of_times_from_those_of_scores() -> None:
-    cells = pd.DataFrame(
-        {
-            "source": ["ours", "ours"],
-            "seeds": ["2 1 10", "1"],
-            "tier": ["", "reference"],
-            **dict.fromkeys(("what", "commit", "dataset", "split", "threads", "device"), ""),
-        }
-    )
-    assert dict(provenance(ARTIFACT, cells))["seeds"] == "1, 2, 10; times of 1"
-    alike = cells.assign(seeds="2 1")
-    assert dict(provenance(ARTIFACT, alike))["seeds"] == "1, 2"
-
-
-def test_example_sentences_are_lines_that_differ() -> None:
-    references = [" ".join(["w"] * (n + 1)) for n in range(40)]
-    one = [f"a{n}" for n in range(40)]
-    other = [text if n % 2 else text + "!" for n, text in enumerate(one)]
-    lines = chosen([one, other], references)
-    assert len(lines) == EXAMPLES and all(line % 2 == 0 for line in lines)
-    assert lines == sorted(lines) and lines[0] < 8 and lines[-1] > 32  # short and long ones
-    assert len(chosen([one, one], references)) == EXAMPLES
-    assert chosen([["a"]], ["b"]) == [0]
-    extra = next(line for line in range(40) if line not in lines)
-    assert chosen([one, other], references, [extra, lines[1]]) == sorted([*lines, extra])
-
-
-def test_equal_translations_stand_once_with_all_that_wrote_them() -> None:
-    found = alike(["a", "b", "c", "d", "e"], ["yes", "no", "yes", "Yes", "no"])
-    assert found == [(["a", "c"], "yes"), (["b", "e"], "no"), (["d"], "Yes")]
-
-
 def test_a_row_names_all_that_wrote_its_text(tmp_path: Path) -> None:
     made = report(tmp_path)
     frame = pd.read_csv(tmp_path / "sentences.csv", dtype=str)
@@ -387,35 +327,6 @@ def test_a_row_names_all_that_wrote_its_text(tmp_path: Path) -> None:
     assert both in text and text.count(">short!<") == 1  # alike
     assert f'<span>{SLOW}</span> </dt><dd lang="en">a dog!</dd>' in text
     assert f'<span>{QUICK}</span> </dt><dd lang="en">dog!</dd>' in text
-
-
-def test_examples_of_files(tmp_path: Path) -> None:
-    paths = {}
-    for name, text in ((SLOW, "yes"), (QUICK, "no")):
-        paths[name] = tmp_path / f"{name.replace('/', '.')}.jsonl.gz"
-        translation = Translation(text, [text], None, 1)
-        write_translations(paths[name], {}, ["ja"], [translation])
-    frame = examples("toy", "test", paths, ["yes"])
-    assert frame["text"].tolist() == ["yes", "no"]
-    assert examples("toy", "test", paths, ["yes"], {1}).equals(frame)
-    assert frame[["line", "source", "reference"]].to_numpy().tolist() == [[1, "ja", "yes"]] * 2
-    with pytest.raises(UserError, match="of other lines"):
-        examples("toy", "test", paths, ["yes", "no"])
-
-
-def test_published_columns_are_those_of_which_that_is_said() -> None:
-    frame = pd.DataFrame({"published by": ["a"], "published BLEU": ["1"], "BLEU": ["2"]})
-    shown = grid(frame, "x", 1, ["published BLEU"])
-    assert [kind for _, kind in shown.heads] == ["", "published", ""]
-
-
-def test_what_was_run_stands_behind_our_numbers() -> None:
-    frame = pd.DataFrame(
-        {"model": ["a"], "published BLEU": ["1"], "run here": ["x"], "BLEU": ["2"]}
-    )
-    shown = grid(frame, "x", 1, ["published BLEU"])
-    assert [head for head, _ in shown.heads] == ["model", "published BLEU", "BLEU", "run here"]
-    assert shown.rows == (("a", "1", "2", "x"),)
 
 
 def test_the_column_of_what_was_run_is_told_from_numbers(written: str) -> None:
