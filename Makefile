@@ -25,8 +25,8 @@ TEACHER := results/toy/raw/transformer/seed1/checkpoint.pt
 demo: $(READY)  ## install, run the default configuration, say where the results are
 	$(BIN)/snakemake --cores $(CORES) --prioritize $(TEACHER)
 	@echo && cat results/report/toy/systems.toy.test.md
-	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .pdf, .png) and raw samples are in" && ls -d results/report/toy/*
-	@echo && echo "All of it on one page: results/report/toy/index.html"
+	@echo && echo "Tables (.md, .tex, .csv), figures (.svg, .pdf, .png) and raw samples: results/report/toy/"
+	@echo "All of it on one page: results/report/toy/index.html"
 
 figures: $(READY)  ## papers' tables and figures: make figures RUN=config/runs/toy-lattice.yaml PAPERS=lattice.table1
 	$(BIN)/snakemake figures --cores $(CORES) $(if $(RUN),--configfile $(RUN)) $(if $(PAPERS),--config 'papers=[$(PAPERS)]')
