@@ -67,3 +67,40 @@ if (charts.length > 1) {
   chooser.addEventListener("change", () => show(chooser.value));
   show(chooser.value);
 }
+
+// Tables of systems: a heading sorts by its column, again turns that round, and a third time gives
+// back the order of the run. What was not measured stays at the end.
+const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
+const MISSING = ["", "–"];
+
+function compare(one, other) {
+  return parseFloat(one) - parseFloat(other) || one.localeCompare(other, "en", { numeric: true });
+}
+
+function sorted(rows, column, order) {
+  if (order === "none") return rows;
+  const sign = order === "ascending" ? 1 : -1;
+  const text = (row) => row.cells[column].textContent.trim().replace("×", "").replace("−", "-");
+  const missing = (row) => MISSING.includes(text(row));
+  const there = rows.filter((row) => !missing(row));
+  there.sort((one, other) => sign * compare(text(one), text(other)));
+  return [...there, ...rows.filter(missing)];
+}
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const ofTheRun = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const order = NEXT[head.getAttribute("aria-sort") ?? "none"];
+      for (const other of heads) other.removeAttribute("aria-sort");
+      if (order !== "none") head.setAttribute("aria-sort", order);
+      body.append(...sorted(ofTheRun, column, order));
+    });
+  });
+}

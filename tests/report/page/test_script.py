@@ -100,3 +100,48 @@ def test_a_long_path_wraps_and_lines_of_a_row_stay_while_a_table_scrolls(tmp_pat
     # Borders that are not collapsed are the cell's own, and go where it goes.
     assert (found["borders"], found["place"], found["line"]) == ("separate", "sticky", "1px")
     assert found["shadow"] == "local, local, scroll, scroll"
+
+
+def test_a_heading_sorts_the_systems_turns_them_round_and_gives_their_order_back(
+    tmp_path: Path,
+) -> None:
+    states = seen(
+        tmp_path,
+        "const table = document.querySelector('table.sortable');"
+        "const head = [...table.tHead.rows[0].cells].find(one => one.textContent === 'BLEU');"
+        "const shown = () => found.push({order: head.getAttribute('aria-sort'),"
+        "  rows: [...table.tBodies[0].rows].map(row => row.cells[head.cellIndex].textContent)});"
+        "shown();"
+        "for (let i = 0; i < 3; i++) { head.querySelector('button').click(); shown(); }",
+    )
+    assert states == [
+        {"order": None, "rows": ["40.00", "35.00"]},
+        {"order": "ascending", "rows": ["35.00", "40.00"]},
+        {"order": "descending", "rows": ["40.00", "35.00"]},
+        {"order": None, "rows": ["40.00", "35.00"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "ascending"),
+    [
+        (["×9.50†", "–", "×10.00", "−1.0", ""], ["−1.0", "×9.50†", "×10.00", "–", ""]),
+        (["beam10", "beam5", "argmax"], ["argmax", "beam5", "beam10"]),
+        (["6-6", "12-1", "6-1"], ["6-1", "6-6", "12-1"]),
+        (["0.32 M", "–", "0.5 M"], ["0.32 M", "0.5 M", "–"]),
+    ],
+)
+def test_printed_numbers_are_sorted_as_numbers_and_what_is_missing_is_last(
+    texts: list[str], ascending: list[str], tmp_path: Path
+) -> None:
+    (found,) = seen(
+        tmp_path,
+        "const row = text => { const made = document.createElement('tr');"
+        "  made.insertCell().textContent = text; return made; };"
+        f"const rows = {json.dumps(texts)}.map(row);"
+        "const by = order => sorted(rows, 0, order).map(one => one.textContent);"
+        "found.push({up: by('ascending'), down: by('descending'), run: by('none')});",
+    )
+    missing = [text for text in ascending if text in ("", "–")]
+    there = [text for text in ascending if text not in missing]
+    assert found == {"up": ascending, "down": there[::-1] + missing, "run": texts}
