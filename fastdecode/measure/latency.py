@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fastdecode.errors import UserError
 from fastdecode.measure.disturbance import Usage, read_usage
@@ -94,7 +94,7 @@ def measure(
         for series in running:
             with _stopping(series):
                 _warm_up(decoders[series.decoder], batches, warmup)
-        with _collecting_between() as collect:
+        with _collector_off():
             schedule = ((series, repeat) for repeat in range(repeats) for series in running)
             timed = (
                 sample
@@ -104,7 +104,6 @@ def measure(
                     repeat,
                     decoders[series.decoder],
                     batches,
-                    collect,
                     synchronise,
                     clock,
                     usage,
@@ -123,19 +122,25 @@ def _turn(
     repeat: int,
     decode: Decode,
     batches: Sequence[Sequence[str]],
-    collect: Callable[[], Any],
     synchronise: Callable[[], None],
     clock: Callable[[], int],
     usage: Callable[[], Usage],
 ) -> Iterator[Sample]:
-    """Time all batches once; put the samples into the series and yield them."""
+    """Time all batches once; put the samples into the series and yield them.
+
+    Garbage is collected before every batch, which bounds the memory. What is alive when the turn
+    begins is frozen: a collection that walks through the models, or through thousands of samples,
+    drives what a fast decoder needs out of the caches, and the more the longer a run has lasted.
+    """
     if series.stopped:
         return
     with _stopping(series):
+        gc.collect()
+        gc.freeze()
         decode(batches[0][:1])
         before, line = usage(), 0
         for batch in batches:
-            collect()
+            gc.collect()
             synchronise()
             start = clock()
             translations = decode(batch)
@@ -180,19 +185,16 @@ def _stopping(series: Series) -> Iterator[None]:
 
 
 @contextmanager
-def _collecting_between() -> Iterator[Callable[[], Any]]:
-    """Keep the garbage collector out of timed code; yield a call that collects between batches.
+def _collector_off() -> Iterator[None]:
+    """Keep the garbage collector out of timed code, and unfreeze what turns froze.
 
     A collection falls on whatever batch comes next and walks through the objects of all the models
-    in the process, so that one decoder would pay for another's garbage. What is alive now is
-    frozen, which makes the collections in between short, and they bound the memory.
+    in the process, so that one decoder would pay for another's garbage.
     """
     enabled = gc.isenabled()
-    gc.collect()
-    gc.freeze()
     gc.disable()
     try:
-        yield gc.collect
+        yield
     finally:
         gc.unfreeze()
         if enabled:

@@ -188,6 +188,19 @@ def test_garbage_is_collected_before_every_sentence_and_never_within() -> None:
     assert set(range(0, 16, 2)) <= set(readings)  # 8 sentences of 2 readings
 
 
+def test_a_collection_walks_through_no_more_the_longer_a_run_lasts() -> None:
+    tracked: list[int] = []  # objects that a collection would walk through, turn by turn
+
+    def decode(lines: Sequence[str]) -> list[Translation]:
+        tracked.append(len(gc.get_objects()))
+        return [Translation("", ["a"], None, 2, stages={"encode": 0.1}) for _ in lines]
+
+    sentences, repeats = 20, 30
+    measure({"x": decode}, {1: [["a"]] * sentences}, 0, repeats, lambda: None)
+    turns = [tracked[turn * (1 + sentences)] for turn in range(repeats)]
+    assert max(turns[1:]) - min(turns[1:]) < sentences, "samples of earlier turns are among them"
+
+
 @pytest.mark.parametrize(
     ("decoders", "workload", "repeats"),
     [(0, SINGLES, 1), (1, {}, 1), (1, {2: []}, 1), (1, SINGLES, 0)],
