@@ -144,7 +144,8 @@ class DraftAndVerify(Front):
     def _look(self, growth: Growth, checks: Checks, drafts: Drafts) -> Look:
         prefixes, rules = growth.prefixes, self._rules
         most = min(growth.most, self._row.block or growth.most)
-        proposed = drafts.propose(prefixes, most)  # (R, n)
+        # at its limit the verifier has the last word alone
+        proposed = drafts.propose(prefixes, most) if most else prefixes.tokens[:, :0]  # (R, n)
         self._watch.lap("draft")
         tokens = torch.cat([growth.last(), proposed], dim=1)
         logits = checks.logits(tokens, prefixes)

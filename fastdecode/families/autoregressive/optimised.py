@@ -22,6 +22,8 @@ def optimised(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Ste
     """
     (model,) = system.models
     begin = beginning(system)
+    # fairseq's beam is no wider than what a hypothesis can go on with, padding left out
+    row = row.model_copy(update={"beam": min(row.beam, len(system.target) - 1)})
     writing = Writing(
         begin=lambda *batch: SingleSteps(*begin(*batch)),
         search=Greedy if row.beam == 1 else Beam,

@@ -23,13 +23,28 @@ from fastdecode.transformer.weights import Layers, bytes_per_pass, serial_layers
 from fastdecode.translation import NOT_FINITE, Finish, Translation
 
 
-class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
-    """fairseq's beam search with a limit for each sentence, where fairseq has one for a batch."""
+class OwnLimits:
+    """A limit for each sentence, for a search of fairseq's, which has one for a batch."""
+
+    eos: int
 
     def hold(self, limits: Tensor, exact: bool) -> None:
         """Let translations have at most, or if `exact` just, `limits` (B) tokens without `</s>`."""
         self._limits, self._exact, self._least = limits, exact, int(limits.min())
-        self._best = torch.zeros(0, device=limits.device)  # (B') of the last step
+
+    def allowed(self, step: int, lprobs: Tensor, sentences: Tensor | None) -> Tensor:
+        """Return `lprobs` (B', K, V) of these `sentences`, -inf at what their limits forbid."""
+        if self._exact or step >= self._least:
+            left = self._limits[sentences] - step  # (B')
+            if self._exact:
+                lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
+            others = torch.arange(lprobs.shape[-1], device=lprobs.device) != self.eos
+            lprobs = lprobs.masked_fill((left == 0)[:, None, None] & others, -inf)
+        return lprobs
+
+
+class LimitedBeamSearch(OwnLimits, BeamSearch):  # type: ignore[misc]
+    """fairseq's beam search, which can tell whether it is stuck."""
 
     def step(
         self,
@@ -40,14 +55,9 @@ class LimitedBeamSearch(BeamSearch):  # type: ignore[misc]
         original_batch_idxs: Tensor | None = None,
     ) -> Any:
         """See fairseq; `lprobs` (B', K, V) are those of the sentences that are not done."""
-        if self._exact or step >= self._least:
-            left = self._limits[original_batch_idxs] - step  # (B')
-            if self._exact:
-                lprobs[..., self.eos].masked_fill_((left > 0)[:, None], -inf)
-            others = torch.arange(lprobs.shape[-1], device=lprobs.device) != self.eos
-            lprobs = lprobs.masked_fill((left == 0)[:, None, None] & others, -inf)
+        lprobs = self.allowed(step, lprobs, original_batch_idxs)
         found = super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
-        self._best = found[0][:, 0]
+        self._best = found[0][:, 0]  # (B')
         return found
 
     def stuck(self) -> bool:

@@ -8,8 +8,10 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import Tensor
 
 from fastdecode.decode import batches
+from fastdecode.families.autoregressive.reference import OwnLimits
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.framing import end_sentences
+from fastdecode.limits import limits
 from fastdecode.measure.samples import SEED, TOP_P, sampled
 from fastdecode.measure.statistic import Lines, Split, Statistic
 from fastdecode.system import System
@@ -17,12 +19,20 @@ from fastdecode.system import System
 MOST_TOKENS = 512  # of a batch of sources
 
 
-class Nucleus(Sampling):  # type: ignore[misc]
+class Nucleus(OwnLimits, Sampling):  # type: ignore[misc]
     """fairseq's, of what is allowed: a banned token may have had all probability to itself."""
 
-    def step(self, step: int, lprobs: Tensor, *more: Any) -> Any:
-        """See fairseq; `lprobs` (B, W, V) are -inf where a token is banned."""
-        return super().step(step, lprobs.log_softmax(-1), *more)
+    def step(
+        self,
+        step: int,
+        lprobs: Tensor,
+        scores: Tensor,
+        prev_output_tokens: Tensor | None = None,
+        original_batch_idxs: Tensor | None = None,
+    ) -> Any:
+        """See fairseq; `lprobs` (B', W, V) are -inf where a token is banned."""
+        lprobs = self.allowed(step, lprobs, original_batch_idxs).log_softmax(-1)
+        return super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
 
 
 def samples(system: System, split: Split) -> dict[str, Any]:
@@ -33,13 +43,12 @@ def samples(system: System, split: Split) -> dict[str, Any]:
 @torch.inference_mode()
 def _drawn(system: System, sources: Lines, temperature: float, count: int) -> list[Lines]:
     """Draw `count` samples of each source: a beam so wide, each of whose rows goes its own way."""
-    limits = Decoder()
+    longest = min(int(model.max_decoder_positions()) for model in system.models) - 1
     generator = SequenceGenerator(
         system.models,
         system.target,
         beam_size=count,
-        max_len_a=limits.max_len_a,
-        max_len_b=limits.max_len_b,
+        max_len_a=0,
         temperature=temperature,
         search_strategy=Nucleus(system.target, sampling_topp=TOP_P),
     )
@@ -52,6 +61,9 @@ def _drawn(system: System, sources: Lines, temperature: float, count: int) -> li
             padded = end_sentences(several, system.source, left_pad=True).to(device)  # (B, S)
             lengths = torch.tensor([len(source) + 1 for source in several], device=device)
             net_input = {"src_tokens": padded, "src_lengths": lengths}
+            most = limits(several, Decoder(), None, longest)
+            generator.max_len_b = int(most.max())
+            generator.search.hold(most.to(device), exact=False)
             for i, drawn in zip(
                 group, generator.generate([], {"net_input": net_input}), strict=True
             ):

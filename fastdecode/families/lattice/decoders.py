@@ -22,7 +22,7 @@ from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.layers import check_supported
+from fastdecode.transformer.layers import unsupported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
 
@@ -38,7 +38,8 @@ class LatticeDecoder:
         model = system.single("a lattice is scored by one model", LatticeModel, fault)
         if system.assets is None:
             raise UserError("a lattice needs its tables: load the system with its folder of assets")
-        check_supported(model)
+        if parts := unsupported(model):  # the scorer is this project's in both tiers
+            raise UserError(f"a lattice knows no {parts}: train a plain one")
         self._source, self._target = system.source, system.target
         self._row, self._finish, self._watch = row, finish, watch
         self._device = next(model.parameters()).device
@@ -62,7 +63,7 @@ class LatticeDecoder:
                 else Scorer(model.decoder, bos, eos, exact)
             ),
         )
-        self._most = int(model.max_decoder_positions()) - 1
+        self._most = int(model.max_decoder_positions())  # slots, that of `</s>` among them
         self.bytes_per_pass = _bytes(model, exact, row.bf16)
         self.serial_layers = serial_layers(model)
 

@@ -39,7 +39,7 @@ class Lattices:
         self._source, self._device, self._k = system.source, system.device, k
         self._candidates = candidates_of(system)
         self._lengths = read_lengths(system.assets / "lengths.json")
-        self._most = int(model.max_decoder_positions()) - 1
+        self._most = int(model.max_decoder_positions())
         self._encoder = Encoder(model.encoder, pack=False)
         self._scorer = Scorer(model.decoder, bos, eos, exact=True)
 

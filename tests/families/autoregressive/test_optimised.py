@@ -15,7 +15,7 @@ from fastdecode.system import Decoder, System
 from fastdecode.translation import Translation
 
 Sentences = list[list[str]]
-LIMIT = {"max_len_a": 0, "max_len_b": 12}  # fairseq's limit depends on the batch otherwise
+LIMIT = {"max_len_a": 0, "max_len_b": 12}
 
 
 def decoder(system: System, engine: str = "fastdecode", **settings: Any) -> Decoder:
@@ -33,13 +33,22 @@ def test_it_writes_what_fairseq_writes(
     dice: System, ragged: Sentences, beam: int, lenpen: float
 ) -> None:
     settings: dict[str, Any] = {"beam": beam, "lenpen": lenpen}
-    reference = decoder(dice, "fairseq", **settings)
-    for ours, sentence in zip(decoder(dice, **settings)(ragged), ragged, strict=True):
-        assert_same(ours, reference([sentence])[0])
-    together = decoder(dice, "fairseq", **settings, **LIMIT)(ragged)
-    for ours, theirs in zip(decoder(dice, **settings, **LIMIT)(ragged), together, strict=True):
-        assert_same(ours, theirs)
-    assert len({len(translation.tokens) for translation in together}) > 3
+    for limit in ({}, LIMIT):
+        together = decoder(dice, "fairseq", **settings, **limit)(ragged)
+        for ours, theirs in zip(decoder(dice, **settings, **limit)(ragged), together, strict=True):
+            assert_same(ours, theirs)
+        assert len({len(translation.tokens) for translation in together}) > 3
+
+
+@pytest.mark.parametrize("beam", [13, 14, 30])
+def test_a_beam_is_no_wider_than_the_vocabulary_without_padding(
+    beam: int, ragged: Sentences
+) -> None:
+    system = untrained_system(Architecture(8, 12, 2, 1, 1), 14)
+    sentences = [[f"w{len(word)}" for word in line] for line in ragged[:6]]
+    theirs = decoder(system, "fairseq", beam=beam, **LIMIT)(sentences)
+    for ours, other in zip(decoder(system, beam=beam, **LIMIT)(sentences), theirs, strict=True):
+        assert_same(ours, other)
 
 
 @pytest.mark.parametrize("beam", [1, 4])

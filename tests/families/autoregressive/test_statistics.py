@@ -4,15 +4,28 @@ import pytest
 import torch
 
 from fastdecode.families.autoregressive import statistics
+from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.families.autoregressive.statistics import _drawn
 from fastdecode.system import System
 
 
 def test_cold_samples_are_greedy_ones(dice: System, ragged: list[list[str]]) -> None:
     greedy = dice.decoder("autoregressive", {"beam": 1}, " ".join)
-    for line in ragged[:12]:  # one by one: the limit of length is a batch's
-        (found,) = greedy([line])
-        assert _drawn(dice, [line], 1e-4, 2) == [[found.tokens, found.tokens]]
+    drawn = _drawn(dice, ragged, 1e-4, 2)
+    assert drawn == [[found.tokens, found.tokens] for found in greedy(ragged)]
+
+
+def test_a_sample_that_does_not_end_is_cut_at_its_own_limit(dice: System) -> None:
+    lines = [["one"] * size for size in (1, 4, 7)]
+    bias = dice.models[0].decoder.output_projection.bias
+    with torch.no_grad():
+        bias[dice.target.eos()] -= 50.0
+        drawn = _drawn(dice, lines, 1.0, 2)
+        bias[dice.target.eos()] += 50.0
+    limits = Decoder()
+    for line, samples in zip(lines, drawn, strict=True):
+        most = int(limits.max_len_a * (len(line) + 1) + limits.max_len_b)
+        assert [len(sample) for sample in samples] == [most, most]
 
 
 def test_samples_differ_and_come_again(dice: System, ragged: list[list[str]]) -> None:

@@ -119,8 +119,8 @@ def test_a_predicted_length_is_cut_to_what_the_scorer_can_write(
     monkeypatch.setattr(system.models[0].decoder, "max_target_positions", 6)
     fresh = replace(system, _shared={})
     (found,) = decoder(fresh, delta=1, engine=engine)([["nine"] * 9])
-    assert len(found.tokens) == 4  # of 6 positions one is never used, and one is the end's
-    assert Lattices(fresh, 8)(["nine"] * 9).words.shape == (4, 8)
+    assert len(found.tokens) == 5  # of 6 positions one is the end's
+    assert Lattices(fresh, 8)(["nine"] * 9).words.shape == (5, 8)
 
 
 def test_the_best_path_is_the_best_of_all(system: System) -> None:
