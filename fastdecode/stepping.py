@@ -101,7 +101,7 @@ def run_search(
         logits = steps.step(tokens)
         watch.lap("decode")
         rows, tokens = search.advance(logits)
-        done = int(search.done.sum())  # waits for the device, as looking for ties does in the searches of pairs
+        done = int(search.done.sum())  # waits for the device, as the tie rule of pairs does
         leave = done > 0 and done * LEAVE >= len(numbers)
         if leave:
             over = search.done.nonzero().flatten()

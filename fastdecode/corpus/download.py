@@ -66,9 +66,12 @@ def _held(mirror: Path, key: str, file: Download) -> Path | None:
     place, bare = mirror / key, mirror / Path(key).name
     if place.is_file() or not bare.is_file():
         return place if place.is_file() else None
-    if file.sha256 is None or sha256(bare) == file.sha256:
+    if sha256(bare) == file.sha256:
         return bare
-    say(key, f"{bare} has another SHA-256: taken for another corpus's file")
+    why = "has another SHA-256: taken for another corpus's file"
+    if file.sha256 is None:
+        why = f"may be another corpus's: {_put_it(key, mirror)} if it is this one"
+    say(key, f"{bare} {why}")
     return None
 
 

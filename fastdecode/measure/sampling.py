@@ -29,6 +29,12 @@ def workload(
     Raises UserError if there is no line to choose, or no batch size that they fill.
     """
     readable = [index for index, length in enumerate(lengths) if 0 < length <= longest]
+    if lengths and not readable:
+        raise UserError(
+            f"latency: none of {len(lengths)} lines has between 1 and {longest} BPE tokens, which "
+            "is what every decoder can read: time another split, or leave out the system that "
+            "reads the fewest"
+        )
     count = settings.lines if scenario == "S1" else settings.batch_lines
     chosen = stratified_sample([lengths[index] for index in readable], count)
     lines = [readable[index] for index in chosen]

@@ -341,6 +341,17 @@ def test_a_bare_name_may_be_another_corpus_s_file(
     assert f"{other} has another SHA-256" in capsys.readouterr().err
 
 
+def test_a_bare_name_of_no_known_checksum_is_left_alone(
+    server: Server, out: Path, lock: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    (mirror / "text.tgz").write_bytes(BODY[::-1])
+    fetch(KEY, row(server.url, sha256=None), out, mirror, lock)
+    assert out.read_bytes() == BODY
+    assert f"put it at {mirror / KEY} if it is this one" in capsys.readouterr().err
+
+
 def test_a_bad_mirror_file_is_refused_and_left_alone(
     server: Server, out: Path, lock: Path, tmp_path: Path
 ) -> None:
@@ -391,7 +402,9 @@ def test_an_unknown_checksum_is_recorded_and_binds(
 
 
 def test_the_mirror_also_records(out: Path, lock: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.tgz").write_bytes(BODY)
+    held = tmp_path / KEY
+    held.parent.mkdir()
+    held.write_bytes(BODY)
     fetch(KEY, row(None, None, None), out, tmp_path, lock)
     assert read_lock(lock) == {KEY: SHA}
 

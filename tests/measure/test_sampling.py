@@ -79,3 +79,8 @@ def test_batches_of_every_size_are_the_same_readable_lines(
 def test_a_test_set_smaller_than_every_batch_is_an_error() -> None:
     with pytest.raises(UserError, match=r"3 lines fill no batch of 8: .*latency\.batches"):
         workload([1, 2, 3, 0], 9, "Smax", Latency())
+
+
+def test_lines_that_no_decoder_can_read_are_an_error() -> None:
+    with pytest.raises(UserError, match="none of 3 lines has between 1 and 50 BPE tokens"):
+        workload([60, 70, 0], 50, "S1", Latency())

@@ -64,6 +64,9 @@ def test_every_stage_leaves_its_results(finished: Workplace) -> None:
     assert trained["provenance"]["target"] == "transformer-big"
     quality = json.loads(finished.path(f"{STUDENT}/test.beam5.quality.json").read_text())
     assert "tok:13a" in quality["metrics"]["bleu"]["signature"]
+    assert quality["provenance"]["decoder"] == "beam5"
+    version = quality["scored"]["packages"]["sacrebleu"]
+    assert quality["metrics"]["bleu"]["signature"].endswith(f"version:{version}")
     translations = [json.loads(t) for t in lines(finished.path(f"{STUDENT}/test.greedy.jsonl.gz"))]
     assert translations[0]["lines"] == len(translations) - 1 == SIZES["test"]
 
