@@ -16,10 +16,10 @@ claim of the four papers that numbers can tell, and the folders whose run says t
 not hold, or cannot be told though some of it was measured. What a paper says with a number, such as
 "about three times faster", is read as its direction, and stands below it where that is not plain.
 
-A claim holds in a run if the 95% interval of every condition, or a number that nothing would move,
-is within its bounds, and does not hold if one is outside: the folder's table of verdicts, which is
-linked, has the numbers. Times are
-of the reference tier, which is what the papers timed; of several data the worst verdict counts. All
+A claim holds in a run if the whole 95% interval of every condition is within its bounds (or the
+number itself where other lines or repeats would not change it, such as a count), and does not hold
+if one is outside: the folder's table of verdicts, which is linked, has the numbers. Times are of
+the reference tier, which is what the papers timed; of several data the worst verdict counts. All
 data are small. Verdicts before a claim's present reading, by other conditions, or by a number
 without an interval that other lines would move, are left out.
 
