@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from fastdecode.devices import looks_are_free
 from fastdecode.families.parallel.models import GlancingDecoder
 from fastdecode.families.parallel.slots import copied_places
 from fastdecode.soft_copy import SoftCopy
@@ -91,7 +92,10 @@ class Encoded:
 
 
 class Fast:
-    """Our modules, laid out for this machine; words only for the slots that are asked for."""
+    """Our modules, laid out for this machine; on a CPU words for slots alone that are asked for.
+
+    No pass waits for a GPU.
+    """
 
     def __init__(self, model: Any):
         """Take the weights of `model`; raises UserError on parts that are not built here."""
@@ -139,6 +143,9 @@ class Fast:
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
         states = self._states(slots, encoded)
+        if not looks_are_free(states.device):  # to choose slots there is to wait for how many
+            scores, words = self._decoder.likeliest(states.flatten(0, 1), banned)
+            return scores.view(slots.shape), words.view(slots.shape)
         best, word = self._decoder.likeliest(states[asked], banned)
         scores, words = best.new_zeros(slots.shape), slots.clone()
         scores[asked], words[asked] = best, word
@@ -153,14 +160,16 @@ class Fast:
         return self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
 
     def _mask_of(self, tokens: Tensor) -> Tensor | None:
-        """Return which `tokens` (R, T) are no padding, (R, 1, 1, T); None where all are not.
+        """Return which `tokens` (R, T) are no padding, (R, 1, 1, T), or None where all are not.
 
-        A row alone has no padding: nobody waits for the device to say so.
+        A row alone has no padding; of several only a CPU can say so without being waited for.
         """
         if len(tokens) == 1:
             return None
         filled = tokens != self._pad
-        return None if bool(filled.all()) else filled[:, None, None]
+        if looks_are_free(tokens.device) and bool(filled.all()):
+            return None
+        return filled[:, None, None]
 
     def _embedded(self, slots: Tensor, encoded: Encoded) -> Tensor:
         """Return what the slots (R, T) begin with: (R, T, d)."""

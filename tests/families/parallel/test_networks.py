@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from fastdecode.families.parallel import networks
 from fastdecode.families.parallel.networks import Eager, Fast
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.system import System
@@ -23,14 +24,16 @@ def some_known(system: System, lengths: torch.Tensor) -> torch.Tensor:
     return torch.where(known, words, slots)
 
 
-def test_whether_a_row_alone_is_padded_nobody_asks_the_device() -> None:
+def test_whether_rows_are_padded_nobody_asks_a_device_that_would_be_waited_for() -> None:
     (model,) = untrained("nat").models
     elsewhere = torch.zeros(2, 3, dtype=torch.long, device="meta")  # which has no answers
     assert Fast(model)._mask_of(elsewhere[:1]) is None
-    with pytest.raises(RuntimeError):
-        Fast(model)._mask_of(elsewhere)
+    mask = Fast(model)._mask_of(elsewhere)
+    assert mask is not None and mask.shape == (2, 1, 1, 3)
+    assert Fast(model)._mask_of(torch.full((2, 3), SPECIAL)) is None
 
 
+@pytest.mark.parametrize("free", [True, False])  # False: as on a GPU
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize(
@@ -45,8 +48,15 @@ def test_whether_a_row_alone_is_padded_nobody_asks_the_device() -> None:
     ],
 )
 def test_ours_says_what_fairseqs_says(
-    kind: str, soft: bool, joint: bool, times: int, ragged: Sentences
+    kind: str,
+    soft: bool,
+    joint: bool,
+    times: int,
+    free: bool,
+    ragged: Sentences,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(networks, "looks_are_free", lambda device: free)
     system = untrained(kind, share_all_embeddings=joint, soft_copy=soft)
     (model,) = system.models
     answers: dict[Any, Any] = {}
