@@ -24,7 +24,7 @@ from fastdecode.files import (
     write_json,
     write_lines,
 )
-from fastdecode.provenance import MADE
+from fastdecode.provenance import MADE, made
 from fastdecode.train import checkpoints
 from fastdecode.translation import Translation, read_translations, write_translations
 
@@ -134,8 +134,7 @@ def _origin(known: dict[str, Any], taking: dict[str, Any], **given: Any) -> dict
     """
     unknown = {"device": "unknown", "commit": "unknown"}
     names = {key: value for key, value in taking.items() if key not in MADE}
-    here = {key: taking[key] for key in MADE}
-    return {**unknown, **known, **names, "given": {**given, **here}}
+    return {**unknown, **known, **names, "given": {**given, **made(taking)}}
 
 
 def take_distilled(

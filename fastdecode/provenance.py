@@ -57,6 +57,11 @@ def provenance(
     }
 
 
+def made(origin: dict[str, Any]) -> dict[str, Any]:
+    """Return of a provenance where and by what a result was made, without what names it."""
+    return {key: origin[key] for key in MADE}
+
+
 def circumstances() -> dict[str, Any]:
     """Return what no two runs share: the time (UTC) and the load over 1, 5 and 15 minutes."""
     return {

@@ -66,7 +66,7 @@ def _held(mirror: Path, key: str, file: Download) -> Path | None:
     place, bare = mirror / key, mirror / Path(key).name
     if place.is_file() or not bare.is_file():
         return place if place.is_file() else None
-    if sha256(bare) == file.sha256:
+    if file.sha256 and sha256(bare) == file.sha256:
         return bare
     why = "has another SHA-256: taken for another corpus's file"
     if file.sha256 is None:

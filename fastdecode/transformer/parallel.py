@@ -44,10 +44,11 @@ class TwoWayDecoder(Stack["TwoWayLayer"]):
             logits = self._project(rows)
             # of sure words the scores differ by less than half precision tells
             logits = logits.to(torch.promote_types(logits.dtype, torch.float))
-            logits[:, banned] = float("-inf")
-            best, word = highest(logits)
+            for word in banned:  # a tuple of numbers would be sent to the device and waited for
+                logits[:, word] = float("-inf")
+            best, found = highest(logits)
             scores.append(best - logits.logsumexp(-1))
-            words.append(word)
+            words.append(found)
         return torch.cat(scores), torch.cat(words)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from fastdecode.errors import clear_errors
 from fastdecode.files import write_json
 from fastdecode.measure.quality import Generated, split_quality
-from fastdecode.provenance import provenance
+from fastdecode.provenance import made, provenance
 from fastdecode.translation import read_translations
 
 files, names, params = snakemake.input, snakemake.wildcards, snakemake.params
@@ -22,7 +22,7 @@ with clear_errors():
     )
     record = {
         "provenance": header["provenance"],  # of the translations
-        "scored": provenance(device="cpu"),
+        "scored": made(provenance(device="cpu")),
         "metrics": metrics,
     }
     write_json(Path(snakemake.output[0]), record)

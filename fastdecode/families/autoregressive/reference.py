@@ -46,6 +46,11 @@ class OwnLimits:
 class LimitedBeamSearch(OwnLimits, BeamSearch):  # type: ignore[misc]
     """fairseq's beam search, which can tell whether it is stuck."""
 
+    def hold(self, limits: Tensor, exact: bool) -> None:
+        """See OwnLimits."""
+        super().hold(limits, exact)
+        self._best = torch.zeros(0, device=limits.device)  # (B') of the last step
+
     def step(
         self,
         step: int,
@@ -57,7 +62,7 @@ class LimitedBeamSearch(OwnLimits, BeamSearch):  # type: ignore[misc]
         """See fairseq; `lprobs` (B', K, V) are those of the sentences that are not done."""
         lprobs = self.allowed(step, lprobs, original_batch_idxs)
         found = super().step(step, lprobs, scores, prev_output_tokens, original_batch_idxs)
-        self._best = found[0][:, 0]  # (B')
+        self._best = found[0][:, 0]
         return found
 
     def stuck(self) -> bool:

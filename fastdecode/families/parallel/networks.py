@@ -205,7 +205,8 @@ class Fast:
 def _log_softmax(logits: Tensor, banned: tuple[int, ...]) -> Tensor:
     """Return log-probabilities of words, in single precision at least, as Fast ranks words."""
     logits = logits.to(torch.promote_types(logits.dtype, torch.float))
-    logits[..., banned] = float("-inf")
+    for word in banned:
+        logits[..., word] = float("-inf")
     return logits.log_softmax(-1)
 
 

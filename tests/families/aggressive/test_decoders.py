@@ -224,6 +224,27 @@ def test_the_host_looks_at_the_device_once_an_iteration(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_drafted_where_only_the_verifiers_word_has_room(
+    pair: System, ragged: list[list[str]], engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"engine": engine, "min_len": 12, "max_len_a": 0, "max_len_b": 12}
+    decoder = pair.decoder("aggressive", row, " ".join)
+    begin, asked = decoder._begin, []  # type: ignore[attr-defined]
+
+    def begun(*arguments: Any) -> Any:
+        checks, drafts = begin(*arguments)
+        propose = drafts.propose
+        monkeypatch.setattr(
+            drafts, "propose", lambda prefixes, most: asked.append(most) or propose(prefixes, most)
+        )
+        return checks, drafts
+
+    monkeypatch.setattr(decoder, "_begin", begun)
+    assert {len(translation.tokens) for translation in decoder(ragged)} == {12}
+    assert asked and min(asked) > 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("min_len", [1, 6])
 def test_the_drafter_alone_writes_block_after_block(
     pair: System, ragged: list[list[str]], engine: str, min_len: int
