@@ -146,7 +146,7 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
 def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
     name = f"claims.{paper.key}"
     file = place.path(f"{name}.csv")
-    said = sections.claims(VERDICTS.read(file)) if file.is_file() else []
+    said = sections.claims(VERDICTS.read(file), paper.artifacts) if file.is_file() else []
     return {
         "paper": paper,
         "artifacts": [

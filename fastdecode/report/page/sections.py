@@ -17,6 +17,7 @@ from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
+from fastdecode.report.page.named import named
 from fastdecode.report.page.place import Place
 from fastdecode.report.tables import NOTES, seeds_of
 
@@ -80,6 +81,7 @@ class Said:
     name: str
     statement: str
     reading: str
+    rows: tuple[tuple[str, str], ...]  # key, what it is: of those that its findings name
     verdicts: tuple[Verdict, ...]
 
 
@@ -164,7 +166,7 @@ def words(column: "pd.Series[str]") -> str:
     return ", ".join(filter(None, dict.fromkeys(column)))
 
 
-def claims(frame: pd.DataFrame) -> list[Said]:
+def claims(frame: pd.DataFrame, artifacts: Mapping[str, Artifact]) -> list[Said]:
     """Return the claims of a paper, from lines of fastdecode.report.claims.printed."""
     found: dict[str, list[pd.DataFrame]] = {}
     for group in judgements(frame):
@@ -174,6 +176,7 @@ def claims(frame: pd.DataFrame) -> list[Said]:
             name=name,
             statement=str(groups[0]["statement"].iloc[0]),
             reading=str(groups[0]["reading"].iloc[0]),
+            rows=named(pd.concat(groups), artifacts),
             verdicts=tuple(map(_verdict, groups)),
         )
         for name, groups in found.items()

@@ -209,6 +209,10 @@ def test_systems_are_named_by_system_target_and_decoder(written: str) -> None:
     assert body.count('class="name"') == 2
 
 
+def test_rows_that_a_claim_names_by_their_keys_are_explained(written: str) -> None:
+    assert "<code>slow</code>: A &amp; B; <code>quick</code>: C." in written
+
+
 def test_verdicts_are_shown_with_their_numbers(written: str) -> None:
     assert "quick.bleu &lt; slow.bleu: +5" in written
     assert written.count('<span class="verdict holds">') == 1
