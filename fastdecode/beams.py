@@ -4,18 +4,19 @@ What the searches of single tokens and of pairs have in common. How a step's can
 their own.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from math import inf
 
 import torch
 from torch import Tensor
 
 from fastdecode.devices import looks_are_free
+from fastdecode.growing import Growing, RecordedStep
 from fastdecode.stepping import Found, Rules
 from fastdecode.translation import finite
 
 
-class GrowingBeam(ABC):
+class GrowingBeam(Growing):
     """W hypotheses of each of B sentences; see Search for what it can do.
 
     Of a step's candidates those among the first W that end are finished; the best W of the others
@@ -23,24 +24,19 @@ class GrowingBeam(ABC):
     the best finished one is kept: no other is ever asked for. Of equal ones it is the first found.
     """
 
-    done: Tensor
-    """(B), true where a sentence needs no further step."""
-
-    def __init__(self, rules: Rules, limits: Tensor):
-        """Begin; `limits` (B) are the longest outputs, without the end."""
-        self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
-        sentences, longest = len(limits), int(limits.max()) + rules.size
-        self._slot = 0  # the first of the next group
-        self._tokens = limits.new_full((sentences, rules.beam, longest), rules.pad)
+    def __init__(self, rules: Rules, limits: Tensor, recorded: RecordedStep | None = None):
+        """See Growing."""
+        super().__init__(rules, limits, recorded)
+        sentences, room = len(limits), self._room
+        self._tokens = limits.new_full((sentences, rules.beam, room), rules.pad)
         self._scores: Tensor | None = None  # (B, W), in the arithmetic of the first logits
-        self._best = limits.new_full((sentences, longest), rules.pad)  # finished hypotheses
+        self._best = limits.new_full((sentences, room), rules.pad)  # finished hypotheses
         self._best_scores = torch.empty(0)
         self._lengths = torch.zeros_like(limits)  # theirs
         # What the score of a hypothesis of n tokens is divided by; its end counts to the length.
-        powers = [(length + 1) ** rules.lenpen for length in range(longest + 1)]
+        powers = [(length + 1) ** rules.lenpen for length in range(room + 1)]
         self._divisors = torch.tensor(powers, dtype=torch.double, device=limits.device)
-        self._counts, self._passes = torch.zeros_like(limits), torch.zeros_like(limits)
-        self.done = torch.zeros_like(limits, dtype=torch.bool)
+        self._counts = torch.zeros_like(limits)
 
     @abstractmethod
     def candidates(self, logits: Tensor, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -63,6 +59,13 @@ class GrowingBeam(ABC):
             self._scores[:, 0] = 0.0  # the W hypotheses are still one
             self._best_scores = logits.new_full((sentences,), -inf)
             self._divisors = self._divisors.to(logits)
+        rows, tokens = self.take(logits)
+        return rows, tokens
+
+    def step(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """Do what `advance` does with `logits` (B, W, size, V)."""
+        rules, sentences = self._rules, len(self._limits)
+        assert self._scores is not None
         scores, parent, tokens = self.candidates(logits, self._scores)
         ended = (tokens == rules.eos).any(-1) & (scores > -inf)
 
@@ -78,16 +81,10 @@ class GrowingBeam(ABC):
         self._scores = scores[:, : rules.beam]
 
         self._tokens = self._tokens.gather(1, parent[..., None].expand_as(self._tokens))
-        self._tokens[..., self._slot : self._slot + rules.size] = tokens
+        self.write(tokens, self._tokens)
         self._slot += rules.size
         first_rows = torch.arange(0, sentences * rules.beam, rules.beam, device=parent.device)
         return (parent + first_rows[:, None]).flatten(), tokens.flatten(0, 1)
-
-    def forbid(self, logits: Tensor) -> None:
-        """Put -inf into `logits` (B, W, size, V) at the tokens that may not come next."""
-        for place in range(self._rules.size):
-            limits = self._limits, self._first_limit
-            self._rules.forbid(logits[:, :, place], self._slot + place, *limits)
 
     def _finish(self, scores: Tensor, parent: Tensor, tokens: Tensor, ended: Tensor) -> None:
         """Take note of the first W candidates (B, W) where `ended`."""
@@ -99,7 +96,7 @@ class GrowingBeam(ABC):
         better = best > self._best_scores
         row = torch.arange(len(rank), device=rank.device), rank
         words = self._tokens[row[0], parent[row]]  # (B, T)
-        words[:, self._slot : self._slot + rules.size] = tokens[row]
+        self.write(tokens[row], words)
         self._best = words.where(better[:, None], self._best)
         self._best_scores = best.where(better, self._best_scores)
         self._lengths = lengths[row].where(better, self._lengths)

@@ -90,11 +90,11 @@ class StepDecoder:
         mask = mask_of(padded, self._source, map(len, sources))
         most = limits(sources, self._row, self._lengths, self._longest)
         passes = int(most.max()) // self._writing.size + 1  # of the longest, with its end
-        most = most.to(self._device)
+        # before the encoder: it may have to wait for the device
+        search = self._writing.search(self._rules, most.to(self._device))
         self._watch.lap("search")
         steps = self._writing.begin(padded, mask, self._row.beam, passes * self._writing.size)
         self._watch.lap("encode")
-        search = self._writing.search(self._rules, most)
         first = self._writing.first.to(self._device)
         rows = len(sources) * self._row.beam
         found = run_search(steps, search, first.expand(rows, *first.shape), passes, self._watch)

@@ -35,9 +35,9 @@ class Rules:
         That is padding, `</s>` before min_len (before the limit if `exact`), and all else from a
         sentence's limit on; `first_limit` is the lowest of the `limits` (B), each at least min_len.
         """
-        logits[..., self.pad] = -inf
+        logits.select(-1, self.pad).fill_(-inf)
         if place < (first_limit if self.exact else self.min_len):
-            logits[..., self.eos] = -inf
+            logits.select(-1, self.eos).fill_(-inf)
         elif self.exact:
             early = (limits > place).view(-1, *[1] * (logits.dim() - 2))
             logits[..., self.eos].masked_fill_(early, -inf)
@@ -45,6 +45,15 @@ class Rules:
             others = torch.arange(logits.shape[-1], device=logits.device) != self.eos
             over = (limits <= place).view(-1, *[1] * (logits.dim() - 1))
             logits.masked_fill_(over & others, -inf)
+
+    def forbid_at(self, logits: Tensor, places: Tensor, limits: Tensor) -> None:
+        """Do the same for the groups' `logits` (B, …, n, V), without a look at the `places` (n)."""
+        words = torch.arange(logits.shape[-1], device=logits.device)
+        early = places < (limits[:, None] if self.exact else self.min_len)  # (B, n) or (n)
+        over = limits[:, None] <= places  # (B, n)
+        wrong = torch.where(words == self.eos, early[..., None], over[..., None])  # (B, n, V)
+        wrong = wrong | (words == self.pad)
+        logits.view(len(limits), -1, *wrong.shape[1:]).masked_fill_(wrong[:, None], -inf)
 
 
 class Steps(Protocol):

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fastdecode.system import System
+from fastdecode.translation import Translation
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
@@ -28,7 +29,12 @@ def assert_a_gpu_writes_the_same(
     settings = {"engine": "fastdecode", **row}
     here, there = (s.decoder(family, settings, " ".join) for s in (system, on_gpu(system)))
     for batch in (sentences, *([sentence] for sentence in sentences[:4])):
-        for ours, theirs in zip(there(batch), here(batch), strict=True):
-            assert (ours.tokens, ours.passes) == (theirs.tokens, theirs.passes)
-            assert ours.accepted == theirs.accepted
-            assert ours.score == pytest.approx(theirs.score, abs=1e-5)
+        assert_same(there(batch), here(batch))
+
+
+def assert_same(found: Sequence[Translation], expected: Sequence[Translation]) -> None:
+    """Compare translations, which two engines made one after another; scores but for rounding."""
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.tokens, ours.passes) == (theirs.tokens, theirs.passes)
+        assert ours.accepted == theirs.accepted
+        assert ours.score == pytest.approx(theirs.score, abs=1e-5)

@@ -1,114 +1,130 @@
-"""Decoder steps as CUDA graphs: one launch for the hundred kernels of a step.
+"""One sentence at a time on a GPU: every pass is recorded (recording.py).
 
-A graph repeats what it recorded on the very same memory. So the keys and values lie in buffers that
-stay where they are, in a few sizes, and a step looks at a whole window of them through a mask.
+A GPU that has several sentences to do is busy without this; with one it idles between the kernels.
+Sizes are rounded up, and masks say what counts.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
+from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.recording import Recorded, Work, first_of, up
 
-BLOCK = 32  # sizes are multiples of it, so that few graphs are recorded
-Replay = Callable[[], Tensor]
-
-
-def cuda_graph(step: Replay) -> Replay:
-    """Record `step` on the current GPU; return what runs it again and gives the same tensor."""
-    stream = _aside()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        step()  # once before, as CUDA wants it: libraries set themselves up at their first call
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        logits = step()
-    return partial(_replay, graph, logits, step)
+NEW = 8  # tokens that are fed at once, behind a prefix, are multiples of it
 
 
-def _replay(graph: Any, logits: Tensor, step: Replay) -> Tensor:
-    """Run `graph`, which recorded `step`: kept, since the graph reads the tensors that it holds."""
-    graph.replay()
-    return logits
+def encoder_of(module: Any) -> Encoder:
+    """Return the encoder with a fairseq encoder's weights that is fastest where they lie."""
+    encoder = Encoder(module)
+    return GraphedEncoder(encoder) if recording.pays(module) else encoder
 
 
-@cache
-def _aside() -> Any:
-    """Return the stream on which steps run first: one, since each keeps memory of its own."""
-    return torch.cuda.Stream()
+class GraphedEncoder(Encoder):
+    """An Encoder that records what it does with a sentence alone."""
+
+    def __init__(self, encoder: Encoder):
+        """Take over an encoder's weights, which lie in memory once."""
+        vars(self).update(vars(encoder))
+        self._recorded = Recorded(encoder.__call__, "an encoder's pass")
+
+    def __call__(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+        """See Encoder. The states of a sentence alone are overwritten by those of the next."""
+        if len(tokens) > 1 or mask is not None:
+            return super().__call__(tokens, mask)
+        words = tokens.shape[1]
+        size = up(words)
+        seen = first_of(words, size, tokens.device)[None, None, None]
+        return self._recorded(F.pad(tokens, (0, size - words)), seen)[:, :words]
+
+
+def pad_source(source: Tensor) -> tuple[Tensor, Tensor]:
+    """Round the words of `source` keys (L, 2, 1, H, S, D) up; return the mask (1, 1, 1, S) too."""
+    words = source.shape[4]
+    size = up(words)
+    seen = first_of(words, size, source.device)[None, None, None]
+    return F.pad(source, (0, 0, 0, size - words)), seen
 
 
 class GraphedDecoder(Decoder):
     """A Decoder whose steps, of as many tokens a row, are recorded once and then repeated.
 
-    It decodes one sentence at a time: a GPU that has several to do is busy without this.
+    The keys and values lie in buffers that stay where they are, and a step looks at a whole window
+    of them through a mask.
     """
 
-    def __init__(self, decoder: Decoder, record: Callable[[Replay], Replay] = cuda_graph):
-        """Take over a decoder's weights, which lie in memory once.
-
-        `record` turns a step into its repetition.
-        """
+    def __init__(self, decoder: Decoder):
+        """Take over a decoder's weights, which lie in memory once."""
         vars(self).update(vars(decoder))
-        self._record = record
         self._memories: dict[tuple[int, ...], Memory] = {}  # by size
-        self._steps: dict[tuple[int, int, int], tuple[Replay, Tensor, Tensor]] = {}
+        self._steps: dict[object, tuple[Work[Tensor], list[Tensor]]] = {}
 
     def begin(
         self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
     ) -> Memory:
         """See Decoder. The memory lies in buffers that the next one of its size takes over."""
         assert len(encoded) == 1 and mask is None
-        words, room = encoded.shape[1], _round(longest)
-        padding = _round(words) - words
-        key = (rows, words + padding, room)
-        source = F.pad(self.source_keys(encoded), (0, 0, 0, padding))
+        room = up(longest + NEW - 1)
+        source, seen = pad_source(self.source_keys(encoded))
+        key = (rows, source.shape[4], room)
         if key not in self._memories:
             own = source.new_zeros(self.room(rows, room))
-            seen = source.new_empty(1, 1, 1, words + padding, dtype=torch.bool)
-            self._memories[key] = Memory(own, torch.empty_like(source), seen)
+            self._memories[key] = Memory(own, torch.empty_like(source), seen.clone())
         memory = self._memories[key]
         memory.own.zero_()  # what is masked counts nothing, but must be a number
         assert memory.mask is not None
-        memory.mask.copy_(torch.arange(words + padding, device=source.device) < words)
+        memory.mask.copy_(seen)
         memory.source.copy_(source)
         return replace(memory, length=0)
 
     def step(self, tokens: Tensor, memory: Memory) -> Tensor:
         """See Decoder. The logits are overwritten by the next step."""
-        new = tokens.shape[1]
-        window = _round(memory.length + new)
-        key = (memory.own.data_ptr(), window, new)
-        if key not in self._steps:
-            self._steps[key] = self._recorded(tokens, memory.length, memory, window)
-        replay, input_tokens, positions = self._steps[key]
-        input_tokens.copy_(tokens)
-        end = memory.length + new
-        positions.copy_(torch.arange(memory.length, end, device=positions.device))
-        memory.length = end
-        return replay()
+        start = memory.length
+        memory.length += tokens.shape[1]
+        return self._repeat(tokens, start, memory, behind=False)
 
-    def _recorded(
-        self, tokens: Tensor, length: int, memory: Memory, window: int
-    ) -> tuple[Replay, Tensor, Tensor]:
-        """Record a step; return its repetition and the tensors that it reads its input from."""
-        tokens = tokens.clone()
-        positions = torch.arange(length, length + tokens.shape[1], device=tokens.device)
+    def states_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
+        """See Decoder. The states are overwritten by those of the next draft as long."""
+        new = tokens.shape[1]
+        # whatever is read behind the last token is seen by no other, and forgotten
+        padded = F.pad(tokens, (0, up(new, NEW) - new))
+        return self._repeat(padded, longest, memory, behind=True)[:, :new]
+
+    def _repeat(self, tokens: Tensor, start: int, memory: Memory, behind: bool) -> Tensor:
+        """Feed `tokens` at the places from `start` on.
+
+        With `behind` they see what comes before them alone, and their states are returned; else all
+        of them see each other, and logits are.
+        """
+        end = start + tokens.shape[1]
+        window = up(end)
+        key = (memory.own.data_ptr(), window, tokens.shape[1], behind)
+        inputs = [tokens, torch.arange(start, end, device=tokens.device)]
+        if key not in self._steps:
+            own = [one.clone() for one in inputs]
+            work = self._work(own[0], own[1], memory, window, behind)
+            name = f"a step of {tokens.shape[1]} tokens a row"
+            self._steps[key] = recording.repeated(name, work, own, inputs), own
+        repeat, own = self._steps[key]
+        recording.put(inputs, own)
+        return repeat()
+
+    def _work(
+        self, tokens: Tensor, positions: Tensor, memory: Memory, window: int, behind: bool
+    ) -> Work[Tensor]:
+        """Return a step that reads `tokens` (R, n) at `positions` (n)."""
 
         def step() -> Tensor:
             places = torch.arange(window, device=tokens.device)
+            if behind:
+                seen = places <= positions[:, None]
+                return self.states(tokens, positions, window, seen, memory)
             seen = (places <= positions[-1]).expand(len(positions), -1)
             return self.run(tokens, positions, window, seen, memory)
 
-        return self._record(step), tokens, positions
-
-
-def _round(count: int) -> int:
-    """Return the next multiple of BLOCK."""
-    return -(-count // BLOCK) * BLOCK
+        return step

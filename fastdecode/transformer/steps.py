@@ -5,9 +5,9 @@ from collections.abc import Callable
 from torch import Tensor
 
 from fastdecode.system import System
+from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
-from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.graphs import GraphedDecoder
+from fastdecode.transformer.graphs import GraphedDecoder, encoder_of
 from fastdecode.transformer.layers import check_supported
 
 Begin = Callable[[Tensor, Tensor | None, int, int], tuple[Decoder, Memory]]
@@ -25,10 +25,10 @@ def beginning(system: System) -> Begin:
     """
     (model,) = system.models
     check_supported(model)
-    encoder = system.share("encoder", lambda: Encoder(model.encoder))
+    encoder = system.share("encoder", lambda: encoder_of(model.encoder))
     decoder = system.share("decoder", lambda: Decoder(model.decoder))
     single = decoder
-    if system.device == "cuda":  # idle between the kernels of one sentence's steps
+    if recording.pays(model):  # idle between the kernels of one sentence's steps
         single = system.share("graphed", lambda: GraphedDecoder(decoder))
 
     def begin(

@@ -1,6 +1,7 @@
 """Every family's fast decoder on a GPU against the same on a CPU, with random weights in fp64.
 
-The lattice's, which wants tables, is tested with its other decoders.
+A CPU compares what a GPU would record. The lattice's, which wants tables, is tested with its other
+decoders.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from tests.families.bidirectional import conftest as bidirectional
 from tests.families.dag import conftest as dag
 from tests.families.parallel import conftest as parallel
 from tests.gpu import assert_a_gpu_writes_the_same, needs_gpu
+from tests.recording import assert_recorded_writes_the_same
 
 Case = tuple[str, Callable[[], System], dict[str, Any]]
 
@@ -30,19 +32,41 @@ CASES: list[Case] = [
         ("dag", dag.untrained_graphs, {"search": search})
         for search in ("greedy", "lookahead", "viterbi", "beam", "sample")
     ),
+    ("dag", lambda: dag.untrained_graphs(links="gated"), {"search": "lookahead"}),
+    ("parallel", lambda: parallel.untrained("nat"), {}),
     ("parallel", lambda: parallel.untrained("glat"), {"length_beam": 3}),
-    ("parallel", lambda: parallel.untrained("cmlm"), {"search": "mask-predict", "iterations": 4}),
-    ("parallel", lambda: parallel.untrained("ctc"), {"search": "ctc"}),
+    ("parallel", lambda: parallel.untrained("glat", soft_copy=True), {}),
+    *(
+        ("parallel", lambda: parallel.untrained("cmlm"), {"search": "mask-predict", **row})
+        for row in ({"iterations": 4}, {"iterations": 4, "length_beam": 3})
+    ),
+    *(
+        ("parallel", lambda: parallel.untrained("ctc", soft_copy=True), {"search": "ctc", **row})
+        for row in ({}, {"beam": 3})
+    ),
 ]
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[list[str]]:
+    draw = Random(3)
+    return [[f"w{draw.randrange(10)}" for _ in range(draw.choice((1, 2, 5, 9)))] for _ in range(12)]
 
 
 @needs_gpu
 @pytest.mark.parametrize(("family", "make", "row"), CASES)
 def test_a_gpu_writes_what_a_cpu_writes(
-    family: str, make: Callable[[], System], row: dict[str, Any]
+    family: str, make: Callable[[], System], row: dict[str, Any], sentences: list[list[str]]
 ) -> None:
-    draw = Random(3)
-    sentences = [
-        [f"w{draw.randrange(10)}" for _ in range(draw.choice((1, 2, 5, 9)))] for _ in range(12)
-    ]
     assert_a_gpu_writes_the_same(make(), family, row, sentences)
+
+
+@pytest.mark.parametrize(("family", "make", "row"), CASES)
+def test_recorded_passes_write_what_plain_ones_write(
+    family: str,
+    make: Callable[[], System],
+    row: dict[str, Any],
+    sentences: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert_recorded_writes_the_same(make(), family, row, sentences, monkeypatch)

@@ -1,9 +1,11 @@
 """Drafter, verifier and blockwise model over this project's own Transformer: tier optimised."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fastdecode.drafting import Batch, Prefixes
@@ -15,12 +17,14 @@ from fastdecode.families.aggressive.sides import (
 )
 from fastdecode.families.aggressive.verify import Rules
 from fastdecode.system import System
+from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
-from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import GraphedDecoder, encoder_of, pad_source
 from fastdecode.transformer.highest import highest
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
+from fastdecode.transformer.recording import Recorded, up
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 
 
@@ -29,13 +33,26 @@ class FastVerifier:
 
     def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
-        self._lay_out(system, verifier_model(system), Decoder)
+        self._lay_out(system, verifier_model(system), Decoder, GraphedDecoder)
 
-    def _lay_out(self, system: System, model: Any, decoder: type[Decoder], *own: nn.Module) -> None:
-        """Take `model`, whose decoder has this family's `own` modules besides."""
+    def _lay_out(
+        self,
+        system: System,
+        model: Any,
+        decoder: type[Decoder],
+        graphed: type[GraphedDecoder],
+        *own: nn.Module,
+    ) -> None:
+        """Take `model`, whose decoder has this family's `own` modules besides.
+
+        On a GPU a sentence alone has passes of the `graphed` decoder.
+        """
         check_supported(model)
-        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._encoder = system.share("encoder", lambda: encoder_of(model.encoder))
         self._decoder = system.share("decoder", lambda: decoder(model.decoder))
+        self._single = self._decoder
+        if recording.pays(model):
+            self._single = system.share("graphed", lambda: graphed(self._decoder))
         self.longest = int(model.max_decoder_positions()) - 1
         self.bytes_per_pass = bytes_per_pass(model, *own)
         self.serial_layers = serial_layers(model)
@@ -47,11 +64,13 @@ class FastVerifier:
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastChecks":
         """See Verifier."""
-        return FastChecks(self._decoder, self._memory(batch, encoded, room))
+        return FastChecks(*self._memory(batch, encoded, room))
 
-    def _memory(self, batch: Batch, encoded: Tensor, room: int) -> Memory:
+    def _memory(self, batch: Batch, encoded: Tensor, room: int) -> tuple[Any, Memory]:
+        """Return the decoder for this batch and what it begins with."""
         ragged = len(batch.sources) > 1
-        return self._decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
+        decoder = self._decoder if ragged else self._single
+        return decoder, decoder.begin(encoded, batch.mask, 1, room + 1, clear=ragged)
 
 
 class FastChecks:
@@ -84,8 +103,10 @@ class FastDrafter:
         model = drafter_model(system)
         check_supported(model)
         self._rules = Rules(system.target.eos(), system.target.pad(), min_len)
-        self._encoder = system.share("encoder", lambda: Encoder(model.encoder))
+        self._encoder = system.share("encoder", lambda: encoder_of(model.encoder))
         self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
+        if recording.pays(model):
+            self._decoder = system.share("graphed", lambda: GraphedBlockDecoder(self._decoder))
         self._share = share_encoder
         self.longest = int(model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(model)
@@ -165,26 +186,47 @@ class BlockDecoder(TwoWayDecoder):
 
         There are always as many, past the end of a translation too, as the model learned it.
         """
-        longest, lengths, block = prefixes.longest, prefixes.lengths, self._block
-        width = longest + block
+        longest, width, most = (
+            prefixes.longest,
+            prefixes.longest + self._block,
+            min(most, self._block),
+        )
+        tokens, keys = prefixes.tokens[:, :longest], source.keys
         places, slots = self._slots(source, width)  # (W, d), (R, W, d)
-        words = self._embed.words(prefixes.tokens[:, :longest])
-        x, mask = torch.cat([words, slots[:, longest:]], 1), None
-        if len(lengths) > 1:  # slots begin where each prefix ends; behind them there is nothing
-            behind = torch.arange(width, device=lengths.device) - lengths[:, None]
-            x = slots.where((behind >= 0)[..., None], x)
-            mask = (behind < block)[:, None, None]
-        for layer, keys in zip(self.layers, source.keys, strict=True):
-            x = layer.both_ways(x + places, mask, keys, source.mask)
-        x = self._behind(x, prefixes, min(most, block))
-        return self.project(self._norm(x) if self._norm else x)
+        if len(tokens) > 1:
+            tokens = F.pad(tokens, (0, self._block))
+            return self._behind(most, tokens, prefixes.lengths, places, slots, keys, source.mask)
+        x = torch.cat([self._embed.words(tokens), slots[:, longest:]], 1)
+        x = self._layers_of(x, places, None, keys, source.mask)
+        return self._logits(x[:, longest : longest + most])
 
-    def _behind(self, states: Tensor, prefixes: Prefixes, count: int) -> Tensor:
-        """Return the `count` of `states` (R, W, d) behind each prefix."""
-        if len(states) == 1:
-            return states[:, prefixes.longest : prefixes.longest + count]
-        places = prefixes.lengths[:, None] + torch.arange(count, device=states.device)
-        return states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
+    def _behind(
+        self,
+        most: int,
+        tokens: Tensor,  # (R, W)
+        lengths: Tensor,  # (R)
+        places: Tensor,  # (W, d)
+        slots: Tensor,  # (R, W, d)
+        keys: Tensor,  # (L, 2, R, H, S, D)
+        source_mask: Tensor | None,  # (R, 1, 1, S)
+    ) -> Tensor:
+        """Do what `fill` says where nobody but the device knows the `lengths` of the prefixes."""
+        behind = torch.arange(tokens.shape[1], device=lengths.device) - lengths[:, None]
+        x = slots.where((behind >= 0)[..., None], self._embed.words(tokens))
+        mask = (behind < self._block)[:, None, None]  # behind the slots there is nothing
+        x = self._layers_of(x, places, mask, keys, source_mask)
+        wanted = lengths[:, None] + torch.arange(most, device=lengths.device)
+        return self._logits(x.gather(1, wanted[..., None].expand(-1, -1, x.shape[-1])))
+
+    def _layers_of(
+        self, x: Tensor, places: Tensor, mask: Tensor | None, keys: Tensor, source: Tensor | None
+    ) -> Tensor:
+        for layer, its in zip(self.layers, keys, strict=True):
+            x = layer.both_ways(x + places, mask, its, source)
+        return x
+
+    def _logits(self, states: Tensor) -> Tensor:
+        return self.project(self._norm(states) if self._norm else states)
 
     def _slots(self, source: Source, width: int) -> tuple[Tensor, Tensor]:
         """Return the positions (W, d) and what slots there begin with (R, W, d): a soft copy.
@@ -207,6 +249,26 @@ class BlockDecoder(TwoWayDecoder):
         return copied
 
 
+class GraphedBlockDecoder(BlockDecoder):
+    """A BlockDecoder that records its passes for a sentence alone."""
+
+    def __init__(self, decoder: BlockDecoder):
+        """Take over a decoder's weights, which lie in memory once."""
+        vars(self).update(vars(decoder))
+        self._recorded = Recorded(partial(decoder._behind, self._block), "drafting")
+
+    def fill(self, prefixes: Prefixes, source: Source, most: int) -> Tensor:
+        """See BlockDecoder. The logits are overwritten by those of the next block."""
+        if len(prefixes.lengths) > 1:
+            return super().fill(prefixes, source, most)
+        width = up(prefixes.longest + self._block)
+        given = prefixes.tokens[:, :width]
+        tokens = F.pad(given, (0, width - given.shape[1]))
+        places, slots = self._slots(source, width)
+        keys = pad_source(source.keys)
+        return self._recorded(tokens, prefixes.lengths, places, slots, *keys)[:, :most]
+
+
 class FastBlockwise(FastVerifier):
     """A blockwise model: verifier and drafter in one pass."""
 
@@ -215,11 +277,11 @@ class FastBlockwise(FastVerifier):
     def __init__(self, system: System):
         """Lay the model out; raises UserError if it has parts that are not built here."""
         model = blockwise_model(system)
-        self._lay_out(system, model, HeadsDecoder, model.decoder.heads)
+        self._lay_out(system, model, HeadsDecoder, GraphedHeadsDecoder, model.decoder.heads)
 
     def begin(self, batch: Batch, encoded: Tensor, room: int) -> "FastBlocks":
         """See Verifier."""
-        return FastBlocks(self._decoder, self._memory(batch, encoded, room))
+        return FastBlocks(*self._memory(batch, encoded, room))
 
 
 class FastBlocks(FastChecks):
@@ -270,6 +332,10 @@ class HeadsDecoder(Decoder):
         """Return logits (R, n, V) of `most` heads at most after the first, of states (R, d)."""
         outputs = self._rest(self._inner(states)).unflatten(-1, (self._count - 1, -1))
         return self.project(states[:, None] + outputs[:, :most])
+
+
+class GraphedHeadsDecoder(GraphedDecoder, HeadsDecoder):
+    """A HeadsDecoder whose passes are recorded; heads are not, which make little of few states."""
 
 
 class _Rows:

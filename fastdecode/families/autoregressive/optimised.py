@@ -8,6 +8,7 @@ import torch
 
 from fastdecode.families.autoregressive.rows import Decoder as Row
 from fastdecode.families.autoregressive.search import Beam, Greedy
+from fastdecode.growing import beginning_search
 from fastdecode.stages import Stopwatch
 from fastdecode.step_decoder import StepDecoder, Writing
 from fastdecode.system import System
@@ -26,7 +27,7 @@ def optimised(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Ste
     row = row.model_copy(update={"beam": min(row.beam, len(system.target) - 1)})
     writing = Writing(
         begin=lambda *batch: SingleSteps(*begin(*batch)),
-        search=Greedy if row.beam == 1 else Beam,
+        search=beginning_search(system, Greedy if row.beam == 1 else Beam),
         first=torch.tensor(system.target.eos()),
     )
     return StepDecoder(system, model, row, finish, watch, writing)

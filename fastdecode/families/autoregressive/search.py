@@ -8,35 +8,37 @@ import torch
 from torch import Tensor
 
 from fastdecode.beams import GrowingBeam
+from fastdecode.growing import Growing, RecordedStep
 from fastdecode.stepping import Found, Rules
 from fastdecode.transformer.highest import highest
 from fastdecode.translation import finite
 
 
-class Greedy:
+class Greedy(Growing):
     """The likeliest token at every step."""
 
-    def __init__(self, rules: Rules, limits: Tensor):
-        """Begin; `limits` (B) are the longest outputs, without `</s>`."""
-        self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
-        self._step = 0
-        self._tokens = limits.new_empty(len(limits), int(limits.max()) + 1)
+    def __init__(self, rules: Rules, limits: Tensor, recorded: RecordedStep | None = None):
+        """See Growing."""
+        super().__init__(rules, limits, recorded)
+        self._tokens = limits.new_empty(len(limits), self._room)
         self._scores = torch.zeros(len(limits), device=limits.device)
-        self._passes = torch.zeros_like(limits)
-        self.done = torch.zeros_like(limits, dtype=torch.bool)
 
     def advance(self, logits: Tensor) -> tuple[None, Tensor]:
         """See Search."""
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        (token,) = self.take(logits.to(torch.promote_types(logits.dtype, torch.float32)))
+        return None, token
+
+    def step(self, logits: Tensor) -> tuple[Tensor]:
+        """Return the likeliest tokens (B) by `logits` (B, V)."""
         norm = logits.logsumexp(-1)
-        self._rules.forbid(logits, self._step, self._limits, self._first_limit)
+        self.forbid(logits)
         best, token = highest(logits)
-        self._tokens[:, self._step] = token
+        self.write(token.unsqueeze(1), self._tokens)
         self._scores += (best - norm).masked_fill(self.done, 0.0)
         self._passes += ~self.done
         self.done = self.done | (token == self._rules.eos)
-        self._step += 1
-        return None, token
+        self._slot += 1
+        return (token,)
 
     def results(self, sentences: Tensor) -> list[Found]:
         """See Search."""

@@ -12,38 +12,36 @@ import torch
 from torch import Tensor
 
 from fastdecode.families.bidirectional.ranking import first_best
+from fastdecode.growing import Growing, RecordedStep
 from fastdecode.stepping import Found, Rules
 from fastdecode.transformer.highest import highest
 from fastdecode.translation import finite
 
 
-class Greedy:
+class Greedy(Growing):
     """The translations of B sentences while they grow; see Search."""
 
-    done: Tensor
-    """(B), true where a sentence needs no further step."""
-
-    def __init__(self, rules: Rules, limits: Tensor):
-        """Begin; `limits` (B) are the longest outputs, without EOD."""
-        self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
-        longest = int(limits.max()) + rules.size
-        self._slot = 0  # the first of the next group
-        self._tokens = limits.new_full((len(limits), longest), rules.eos)
+    def __init__(self, rules: Rules, limits: Tensor, recorded: RecordedStep | None = None):
+        """See Growing."""
+        super().__init__(rules, limits, recorded)
+        self._tokens = limits.new_full((len(limits), self._room), rules.eos)
         self._scores = torch.zeros(len(limits), device=limits.device)
-        self._passes = torch.zeros_like(limits)
-        self.done = torch.zeros_like(limits, dtype=torch.bool)
 
     def advance(self, logits: Tensor) -> tuple[None, Tensor]:
         """Take one step with the next groups' `logits` (B, size, V).
 
         Returns None, since every row goes on from itself, and its new tokens (B, size).
         """
-        rules = self._rules
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        self._scores = self._scores.to(logits)
+        (tokens,) = self.take(logits)
+        return None, tokens
+
+    def step(self, logits: Tensor) -> tuple[Tensor]:
+        """Do what `advance` does; return the tokens (B, size)."""
+        rules = self._rules
         norm = logits.logsumexp(-1)  # (B, size)
-        for place in range(rules.size):
-            limits = self._limits, self._first_limit
-            rules.forbid(logits[:, place, None], self._slot + place, *limits)
+        self.forbid(logits)
         best, tokens = highest(logits)  # (B, size)
         scores = best - norm
         if rules.size > 1:
@@ -57,13 +55,12 @@ class Greedy:
             tokens = tokens.masked_fill(ends[:, None], rules.eos)
             scores = end.where(ends, pair)[:, None]
         scores = scores[:, 0]
-        self._scores = self._scores.to(scores) + scores.masked_fill(self.done, 0.0)
-        last = self._slot + rules.size
-        self._tokens[:, self._slot : last] = tokens.masked_fill(self.done[:, None], rules.eos)
+        self._scores = self._scores + scores.masked_fill(self.done, 0.0)
+        self.write(tokens.masked_fill(self.done[:, None], rules.eos), self._tokens)
         self._passes += ~self.done
         self.done = self.done | (tokens == rules.eos).any(-1)
-        self._slot = last
-        return None, tokens
+        self._slot += rules.size
+        return (tokens,)
 
     def results(self, sentences: Tensor) -> list[Found]:
         """Return the translations of these sentences, which are done."""

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
-from math import inf
 from statistics import median
 from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
+from fastdecode.apart import TOLERANCE, difference
+
 LOGGER = logging.getLogger(__name__)
-TOLERANCE = 1e-4  # of a difference, relative where numbers are larger than 1
 REPEATS = 5
 
 Result = TypeVar("Result", Tensor, tuple[Tensor, ...])
@@ -112,15 +112,3 @@ def choose(
         apart,
     )
     return kernel if used else plain
-
-
-def difference(expected: Result, found: Result) -> float:
-    """Return the largest difference of two results, over what is expected where that is above 1."""
-    if isinstance(expected, Tensor):
-        return difference((expected,), (found,))
-    worst = 0.0
-    for a, b in zip(expected, found, strict=True):
-        a, b = a.double(), b.double()
-        apart = ((a - b).abs() / a.abs().clamp(min=1.0)).where(a != b, 0.0)  # infinities may agree
-        worst = max(worst, float(apart.nan_to_num(nan=inf, posinf=inf).max()))
-    return worst

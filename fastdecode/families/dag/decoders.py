@@ -1,6 +1,6 @@
 """Decoding with graphs: one pass of encoder and decoder, then a search through the graph."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +11,7 @@ from fastdecode.errors import UserError
 from fastdecode.families.dag import beam, compiled
 from fastdecode.families.dag.beam import BeamSettings
 from fastdecode.families.dag.graph import Found, Graph, Shortlist
+from fastdecode.families.dag.graphed import GraphedVertices, GraphedViterbi
 from fastdecode.families.dag.model import GraphModel
 from fastdecode.families.dag.ngrams import NGrams
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
@@ -23,7 +24,8 @@ from fastdecode.framing import FRAME, blank_slots, frame_sources, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.train.draws import keyed_uniforms, source_ids
-from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer import recording
+from fastdecode.transformer.graphs import encoder_of
 from fastdecode.transformer.highest import highest_of
 from fastdecode.transformer.layers import check_supported
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
@@ -41,14 +43,14 @@ class GraphDecoder:
         self._row, self._finish, self._watch = row, finish, watch
         self._device = next(model.parameters()).device
         self._model: Any = model.decoder
-        self._vertices: Vertices | None = None
         fast = row.engine == "fastdecode"
         if fast:
             check_supported(model)
-            self._encoder: Any = system.share("encoder", lambda: Encoder(model.encoder))
+            self._encoder: Any = system.share("encoder", lambda: encoder_of(model.encoder))
             self._vertices = system.share("vertices", lambda: Vertices(model.decoder))
         else:
             self._encoder = model.encoder
+        self._fast, self._graphs = fast, fast and recording.pays(model)
         temperature = row.temperature if row.search == "sample" else None
         self._shortlist = Shortlist(
             system.target, self._tokens_wanted(), temperature, highest_of(row.engine)
@@ -56,6 +58,12 @@ class GraphDecoder:
         self._beam = BeamSettings(
             row.beams, row.beams_per_length, row.expansions, row.length_penalty, row.lm_weight
         )
+        if self._graphs:
+            self._read_one = system.share(
+                f"graph of {self._tokens_wanted()} tokens at {temperature}",
+                lambda: GraphedVertices(self._vertices, self._shortlist),
+            )
+            self._viterbi_one = GraphedViterbi(row.length_penalty)
         if fast and row.search == "beam":
             compiled.library()  # says now if it does not compile
         self._best_hypotheses = (compiled if fast else beam).best_hypotheses
@@ -76,15 +84,10 @@ class GraphDecoder:
         lengths = torch.tensor([len(tokens) + FRAME for tokens in sources], device=self._device)
         sizes = self._model.sizes(lengths)
         vertices = blank_slots(sizes, self._target)
-        if self._vertices:
-            masks = (
-                mask_of(padded, self._source, map(len, sources)),
-                mask_of(vertices, self._target, map(len, sources)),
-            )
-            parts, links = self._run_packed(padded, vertices, sizes, *masks)
+        if self._fast:
+            graph = self._run_packed(sources, padded, vertices, sizes)
         else:
-            parts, links = self._run_eager(padded, lengths, vertices, sizes)
-        graph = self._shortlist.read(parts, links, sizes)
+            graph = self._run_eager(lengths, padded, vertices, sizes)
         self._watch.lap("decode")
         found = self._search(graph, lengths, sources)
         finite([score for _, score in found])
@@ -93,26 +96,23 @@ class GraphDecoder:
         self._watch.lap("finish")
         return self._watch.share(translations)
 
-    def _run_eager(
-        self, padded: Tensor, lengths: Tensor, vertices: Tensor, sizes: Tensor
-    ) -> tuple[Iterable[Tensor], Tensor]:
+    def _run_eager(self, lengths: Tensor, padded: Tensor, vertices: Tensor, sizes: Tensor) -> Graph:
         encoded = self._encoder(padded, src_lengths=lengths)
         self._watch.lap("encode")
         logits, links = self._model(vertices, encoded, sizes)
-        return [logits.flatten(0, 1)], links
+        return self._shortlist.read([logits.flatten(0, 1)], links, sizes)
 
     def _run_packed(
-        self,
-        padded: Tensor,
-        vertices: Tensor,
-        sizes: Tensor,
-        mask: Tensor | None,
-        own_mask: Tensor | None,
-    ) -> tuple[Iterable[Tensor], Tensor]:
-        assert self._vertices
+        self, sources: Sequence[Sequence[str]], padded: Tensor, vertices: Tensor, sizes: Tensor
+    ) -> Graph:
+        mask = mask_of(padded, self._source, map(len, sources))
         encoded = self._encoder(padded, mask)
         self._watch.lap("encode")
-        return self._vertices(vertices, sizes, own_mask, encoded, mask)
+        if self._graphs and len(padded) == 1:
+            return self._read_one(vertices, sizes, encoded)
+        own_mask = mask_of(vertices, self._target, map(len, sources))
+        parts, links = self._vertices(vertices, sizes, own_mask, encoded, mask)
+        return self._shortlist.read(parts, links, sizes)
 
     def _tokens_wanted(self) -> int:
         """Return how many tokens of a vertex the search looks at."""
@@ -127,6 +127,8 @@ class GraphDecoder:
     ) -> list[Found]:
         row = self._row
         if row.search == "viterbi":  # of at most 2L/λ vertices
+            if self._graphs and len(sources) == 1:
+                return self._viterbi_one(graph, 2 * lengths, 2 * (len(sources[0]) + FRAME))
             return viterbi(graph, 2 * lengths, row.length_penalty)
         if row.search == "beam":
             if bool(graph.scores.isnan().any() | graph.links.isnan().any()):

@@ -75,7 +75,8 @@ class Shortlist:
         logits = logits.float()
         norms = logits.logsumexp(-1, keepdim=True)
         first, last = (logits[:, word] - norms[:, 0] for word in (self._bos, self._eos))
-        logits[:, self._never] = float("-inf")
+        for word in self._never:  # a list of numbers would be sent to the device and waited for
+            logits[:, word] = float("-inf")
         if self._count == 1:
             best, words = (found[:, None] for found in self._find(logits))
         else:

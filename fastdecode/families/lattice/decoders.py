@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fastdecode.errors import UserError
+from fastdecode.families.lattice.graphed import SLOTS, GraphedScorer, Search, graphed
 from fastdecode.families.lattice.lengths import read_lengths
 from fastdecode.families.lattice.model import LatticeModel
 from fastdecode.families.lattice.optimised import OptimisedScorer
@@ -21,8 +22,10 @@ from fastdecode.families.lattice.viterbi import viterbi
 from fastdecode.framing import end_sentences, mask_of
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
-from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer import recording
+from fastdecode.transformer.graphs import encoder_of
 from fastdecode.transformer.layers import unsupported
+from fastdecode.transformer.recording import up
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
 
@@ -50,19 +53,23 @@ class LatticeDecoder:
         pack, exact = row.engine == "fastdecode", row.normalise == "vocabulary"
         bos, eos = system.target.bos(), system.target.eos()
         self._encoder: Any = (
-            system.share("encoder", lambda: Encoder(model.encoder))
+            system.share("encoder", lambda: encoder_of(model.encoder))
             if pack
             else _eager(model.encoder)
         )
-        fast = pack and self._device.type == "cpu"
-        self._scorer: Scorer | OptimisedScorer = system.share(
-            f"scorer {fast} {exact} {row.bf16}",
-            lambda: (
-                OptimisedScorer(model.decoder, bos, eos, exact, half=row.bf16)
-                if fast
-                else Scorer(model.decoder, bos, eos, exact)
-            ),
-        )
+        self._search: Search = SEARCHES[row.search]
+        self._graphs = pack and recording.pays(model)
+
+        def scorer() -> Scorer | OptimisedScorer:
+            if self._graphs:
+                return GraphedScorer(Scorer(model.decoder, bos, eos, exact))
+            if pack and self._device.type == "cpu":
+                return OptimisedScorer(model.decoder, bos, eos, exact, half=row.bf16)
+            return Scorer(model.decoder, bos, eos, exact)
+
+        self._scorer = system.share(f"scorer {pack} {exact} {row.bf16}", scorer)
+        if self._graphs:
+            self._search = system.share(row.search, lambda: graphed(SEARCHES[row.search]))
         self._most = int(model.max_decoder_positions())  # slots, that of `</s>` among them
         self.bytes_per_pass = _bytes(model, exact, row.bf16)
         self.serial_layers = serial_layers(model)
@@ -77,6 +84,8 @@ class LatticeDecoder:
         ids = [[self._source.index(token) for token in tokens] for tokens in sources]
         bounds = [self._bounds(len(sentence)) for sentence in ids]
         slots = max(longest for _, longest in bounds)
+        if self._graphs and len(ids) == 1:
+            slots = up(slots, SLOTS)
         candidates, _ = self._candidates.batch(ids, slots, self._row.k)
         self._watch.lap("candidates")
 
@@ -86,8 +95,7 @@ class LatticeDecoder:
         self._watch.lap("encode")
         first, edges = self._scorer(candidates, encoded, mask, bounds)
         self._watch.lap("score")
-        search = SEARCHES[self._row.search]
-        paths = search(first, edges, *torch.tensor(bounds, device=self._device).unbind(1))
+        paths = self._search(first, edges, *torch.tensor(bounds, device=self._device).unbind(1))
         chosen = candidates[:, :-1].gather(2, paths.words[..., None])[..., 0]  # (B, T - 1)
         found = paths.to_lists()
         finite([score for _, score in found])

@@ -7,6 +7,7 @@ import torch
 from fairseq.models.nat import CMLMNATransformerModel, NATransformerModel
 
 from fastdecode.errors import UserError
+from fastdecode.families.parallel.graphed import GraphedFast
 from fastdecode.families.parallel.models import CtcModel, GlatModel
 from fastdecode.families.parallel.networks import Eager, Fast, Network
 from fastdecode.families.parallel.rows import ITERATIONS
@@ -22,6 +23,7 @@ from fastdecode.families.parallel.searches import (
 from fastdecode.framing import frame_sources
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
+from fastdecode.transformer import recording
 from fastdecode.transformer.weights import bytes_per_pass, serial_layers
 from fastdecode.translation import Finish, Translation, finite
 
@@ -94,7 +96,8 @@ def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder
 
 def _fast(system: System) -> Fast:
     (model,) = system.models
-    return system.share("fast network", lambda: Fast(model))
+    kind = GraphedFast if recording.pays(model) else Fast
+    return system.share("fast network", lambda: kind(model))
 
 
 def _search(network: Network, model: Any, system: System, row: Row) -> Search:

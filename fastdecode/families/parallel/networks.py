@@ -14,7 +14,7 @@ from fastdecode.devices import looks_are_free
 from fastdecode.families.parallel.models import GlancingDecoder
 from fastdecode.families.parallel.slots import copied_places
 from fastdecode.soft_copy import SoftCopy
-from fastdecode.transformer.encoder import Encoder
+from fastdecode.transformer.graphs import encoder_of
 from fastdecode.transformer.layers import Embedding, check_supported
 from fastdecode.transformer.parallel import TwoWayDecoder
 
@@ -102,7 +102,7 @@ class Fast:
         check_supported(model)
         encoder, decoder = model.encoder, model.decoder
         self._module, self._pad = decoder, int(decoder.padding_idx)
-        self._encoder, self._decoder = Encoder(encoder), TwoWayDecoder(decoder)
+        self._encoder, self._decoder = encoder_of(encoder), TwoWayDecoder(decoder)
         self._copies = bool(decoder.src_embedding_copy)
         self._shows_words = isinstance(decoder, GlancingDecoder) or not self._copies
         self._soft_copy: SoftCopy | None = getattr(decoder, "copy", None)
@@ -142,10 +142,9 @@ class Fast:
         self, slots: Tensor, encoded: Encoded, asked: Tensor, banned: tuple[int, ...] = ()
     ) -> tuple[Tensor, Tensor]:
         """See Network."""
-        states = self._states(slots, encoded)
+        states = self._states(slots, encoded, self._mask_of(slots))
         if not looks_are_free(states.device):  # to choose slots there is to wait for how many
-            scores, words = self._decoder.likeliest(states.flatten(0, 1), banned)
-            return scores.view(slots.shape), words.view(slots.shape)
+            return self._all_likeliest(states, banned)
         best, word = self._decoder.likeliest(states[asked], banned)
         scores, words = best.new_zeros(slots.shape), slots.clone()
         scores[asked], words[asked] = best, word
@@ -153,11 +152,20 @@ class Fast:
 
     def scores(self, slots: Tensor, encoded: Encoded, banned: tuple[int, ...] = ()) -> Tensor:
         """See Network."""
-        return _log_softmax(self._decoder.project(self._states(slots, encoded)), banned)
+        return self._all_scores(self._states(slots, encoded, self._mask_of(slots)), banned)
 
-    def _states(self, slots: Tensor, encoded: Encoded) -> Tensor:
-        own = self._embedded(slots, encoded)
-        return self._decoder(own, self._mask_of(slots), encoded.keys, encoded.mask)
+    def _all_likeliest(self, states: Tensor, banned: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """Answer `likeliest` for all slots, of their `states` (R, T, d)."""
+        scores, words = self._decoder.likeliest(states.flatten(0, 1), banned)
+        return scores.view(states.shape[:2]), words.view(states.shape[:2])
+
+    def _all_scores(self, states: Tensor, banned: tuple[int, ...]) -> Tensor:
+        """Answer `scores`, of the slots' `states` (R, T, d)."""
+        return _log_softmax(self._decoder.project(states), banned)
+
+    def _states(self, slots: Tensor, encoded: Encoded, mask: Tensor | None) -> Tensor:
+        """Return the states (R, T, d) of slots whose padding the `mask` (R, 1, 1, T) leaves out."""
+        return self._decoder(self._embedded(slots, encoded), mask, encoded.keys, encoded.mask)
 
     def _mask_of(self, tokens: Tensor) -> Tensor | None:
         """Return which `tokens` (R, T) are no padding, (R, 1, 1, T), or None where all are not.

@@ -23,6 +23,7 @@ from fastdecode.system import Decoder, System
 from fastdecode.transformer.linear import has_bf16
 from fastdecode.translation import Translation
 from tests.gpu import assert_a_gpu_writes_the_same, needs_gpu
+from tests.recording import assert_recorded_writes_the_same
 
 Sentences = list[list[str]]
 SMALL = {"k": 6, "delta": 1}
@@ -81,12 +82,23 @@ def test_fairseqs_own_encoder_reads_in_the_reference_tier(
         same(eager, fast)
 
 
+WAYS: list[dict[str, Any]] = [{}, {"normalise": "candidates"}, {"search": "scan"}]
+
+
 @needs_gpu
-@pytest.mark.parametrize("row", [{}, {"normalise": "candidates"}, {"search": "scan"}])
+@pytest.mark.parametrize("row", WAYS)
 def test_a_gpu_writes_what_a_cpu_writes(
     system: System, sentences: Sentences, row: dict[str, Any]
 ) -> None:
     assert_a_gpu_writes_the_same(system, "lattice", SMALL | row, sentences)
+
+
+@pytest.mark.parametrize("row", WAYS)
+def test_recorded_passes_write_what_plain_ones_write(
+    system: System, sentences: Sentences, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SMALL | row
+    assert_recorded_writes_the_same(system, "lattice", settings, sentences, monkeypatch)
 
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
