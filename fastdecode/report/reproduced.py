@@ -20,6 +20,7 @@ LEVELS = {
     "objectives/one-seed": "toy, objectives, one seed",
     "distilled": "toy, distilled",
     "tuned": "toy, α and γ tuned",
+    "toy-gpu": "toy, on a GPU",
     "multi30k": "Multi30k",
     "news": "news",
     "multi30k-seeds": "Multi30k, three seeds",
