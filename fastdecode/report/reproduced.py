@@ -19,6 +19,7 @@ LEVELS = {
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
     "distilled": "toy, distilled",
+    "distilled/seeds": "toy, distilled, sizes, three seeds",
     "tuned": "toy, α and γ tuned",
     "toy-gpu": "toy, on a GPU",
     "multi30k": "Multi30k",
