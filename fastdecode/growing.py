@@ -38,6 +38,7 @@ class Growing(ABC):
         """
         self._rules, self._limits, self._first_limit = rules, limits, int(limits.min())
         self._recorded = recorded
+        self.looks = recorded is None  # whether a step may wait for the device
         longest = int(limits.max()) + rules.size
         self._room = longest if recorded is None else recording.up(longest)  # T
         # the first of the next group
@@ -87,13 +88,16 @@ class RecordedStep:
     """
 
     _steps: recording.Recorded[tuple[Tensor, ...]] | None = None
+    _names: Sequence[str] = ()  # of the tensors that a search consists of
 
     def __call__(self, search: Growing, logits: Tensor) -> tuple[Tensor, ...]:
         """Do what `search.step(logits)` does."""
         names = [name for name, value in vars(search).items() if torch.is_tensor(value)]
         if self._steps is None:
+            self._names = names
             step = partial(_step, copy(search), names)
             self._steps = recording.Recorded(step, "a step of a search")
+        assert names == self._names  # in the same order, by which the state is found again
         found = self._steps(logits, *(vars(search)[name] for name in names))
         vars(search).update(zip(names, found, strict=False))
         return found[len(names) :]

@@ -8,13 +8,12 @@ import pytest
 
 from fastdecode.families.lattice.paths import follow_by_doubling
 from fastdecode.system import System
-from tests.gpu import assert_same
+from tests.gpu import assert_same, refuse
 from tests.tape import TapeRecorder
 
 LOOKING = (
     "beams",
     "families.aggressive.verify",
-    "families.bidirectional.ranking",
     "families.parallel.networks",
 )  # modules that ask whether looks are free
 
@@ -28,17 +27,13 @@ def record_on_this_cpu(monkeypatch: pytest.MonkeyPatch) -> TapeRecorder:
     recorder = TapeRecorder()
     monkeypatch.setattr("fastdecode.transformer.recording.pays", lambda module: True)
     monkeypatch.setattr("fastdecode.transformer.recording.cuda_graph", recorder)
-    monkeypatch.setattr("fastdecode.transformer.recording.LOGGER.warning", _refuse)
+    monkeypatch.setattr("fastdecode.transformer.recording.LOGGER.warning", refuse)
     for module in LOOKING:  # as on a GPU, nobody looks
         monkeypatch.setattr(f"fastdecode.{module}.looks_are_free", lambda device: False)
     # nor is anything done outside of PyTorch
     monkeypatch.setattr("fastdecode.transformer.highest.BY_NUMPY", ())
     monkeypatch.setattr("fastdecode.families.lattice.paths.follow", follow_by_doubling)
     return recorder
-
-
-def _refuse(message: str, *values: object) -> None:
-    raise AssertionError(message % values)
 
 
 def assert_recorded_writes_the_same(

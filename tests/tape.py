@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "is_nonzero", "equal", "_to_copy")
+OUTSIDE = [  # what passes the tape by
+    *((torch, name) for name in ("tensor", "as_tensor", "from_numpy")),
+    *((torch.Tensor, name) for name in ("tolist", "numpy", "cpu")),
+]
 
 
 class Tape(TorchDispatchMode):
@@ -41,6 +46,13 @@ def _again(func: Any, args: Any, kwargs: Any, found: Any) -> None:
             mine.copy_(other)
 
 
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(*values: object, **settings: object) -> Any:
+        raise AssertionError(f"{name} is no work of the device")
+
+    return refuse
+
+
 class TapeRecorder:
     """What records in the place of `cuda_graph`: runs the work once before, as it does."""
 
@@ -50,7 +62,9 @@ class TapeRecorder:
     def __call__(self, work: Callable[[], Any]) -> Callable[[], Any]:
         self.count += 1
         work()
-        with Tape() as tape:
+        with pytest.MonkeyPatch.context() as patch, Tape() as tape:
+            for where, name in OUTSIDE:
+                patch.setattr(where, name, _refused(name))
             output = work()
 
         def repeat() -> Any:

@@ -4,7 +4,9 @@ A GPU that has several sentences to do is busy without this; with one it idles b
 Sizes are rounded up, and masks say what counts.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor
 from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.recording import Recorded, Work, first_of, up
+from fastdecode.transformer.recording import Recorded, padded, seen, up
 
 NEW = 8  # tokens that are fed at once, behind a prefix, are multiples of it
 
@@ -37,18 +39,7 @@ class GraphedEncoder(Encoder):
         """See Encoder. The states of a sentence alone are overwritten by those of the next."""
         if len(tokens) > 1 or mask is not None:
             return super().__call__(tokens, mask)
-        words = tokens.shape[1]
-        size = up(words)
-        seen = first_of(words, size, tokens.device)[None, None, None]
-        return self._recorded(F.pad(tokens, (0, size - words)), seen)[:, :words]
-
-
-def pad_source(source: Tensor) -> tuple[Tensor, Tensor]:
-    """Round the words of `source` keys (L, 2, 1, H, S, D) up; return the mask (1, 1, 1, S) too."""
-    words = source.shape[4]
-    size = up(words)
-    seen = first_of(words, size, source.device)[None, None, None]
-    return F.pad(source, (0, 0, 0, size - words)), seen
+        return self._recorded(padded(tokens, -1), seen(tokens, -1))[:, : tokens.shape[1]]
 
 
 class GraphedDecoder(Decoder):
@@ -62,7 +53,7 @@ class GraphedDecoder(Decoder):
         """Take over a decoder's weights, which lie in memory once."""
         vars(self).update(vars(decoder))
         self._memories: dict[tuple[int, ...], Memory] = {}  # by size
-        self._steps: dict[object, tuple[Work[Tensor], list[Tensor]]] = {}
+        self._steps: dict[object, Recorded[Tensor]] = {}
 
     def begin(
         self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
@@ -70,15 +61,16 @@ class GraphedDecoder(Decoder):
         """See Decoder. The memory lies in buffers that the next one of its size takes over."""
         assert len(encoded) == 1 and mask is None
         room = up(longest + NEW - 1)
-        source, seen = pad_source(self.source_keys(encoded))
+        keys = self.source_keys(encoded)
+        source, words = padded(keys, -2), seen(keys, -2)
         key = (rows, source.shape[4], room)
         if key not in self._memories:
             own = source.new_zeros(self.room(rows, room))
-            self._memories[key] = Memory(own, torch.empty_like(source), seen.clone())
+            self._memories[key] = Memory(own, source.clone(), words.clone())
         memory = self._memories[key]
         memory.own.zero_()  # what is masked counts nothing, but must be a number
         assert memory.mask is not None
-        memory.mask.copy_(seen)
+        memory.mask.copy_(words)
         memory.source.copy_(source)
         return replace(memory, length=0)
 
@@ -86,45 +78,50 @@ class GraphedDecoder(Decoder):
         """See Decoder. The logits are overwritten by the next step."""
         start = memory.length
         memory.length += tokens.shape[1]
-        return self._repeat(tokens, start, memory, behind=False)
+        return self._repeat("step", self.run, tokens, start, memory)
+
+    def step_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
+        """See Decoder. The logits are overwritten by those of the next draft as long."""
+        return self._behind("logits", self.run, tokens, longest, memory)
 
     def states_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
         """See Decoder. The states are overwritten by those of the next draft as long."""
+        return self._behind("states", self.states, tokens, longest, memory)
+
+    def _behind(
+        self, kind: str, run: Callable[..., Tensor], tokens: Tensor, start: int, memory: Memory
+    ) -> Tensor:
         new = tokens.shape[1]
         # whatever is read behind the last token is seen by no other, and forgotten
-        padded = F.pad(tokens, (0, up(new, NEW) - new))
-        return self._repeat(padded, longest, memory, behind=True)[:, :new]
+        more = F.pad(tokens, (0, up(new, NEW) - new))
+        return self._repeat(kind, run, more, start, memory)[:, :new]
 
-    def _repeat(self, tokens: Tensor, start: int, memory: Memory, behind: bool) -> Tensor:
-        """Feed `tokens` at the places from `start` on.
+    def _repeat(
+        self, kind: str, run: Callable[..., Tensor], tokens: Tensor, start: int, memory: Memory
+    ) -> Tensor:
+        """Feed `tokens` (R, n) at the places from `start` on; return what `run` does.
 
-        With `behind` they see what comes before them alone, and their states are returned; else all
-        of them see each other, and logits are.
+        In a `step` they see all before them and each other, else none behind themselves.
         """
         end = start + tokens.shape[1]
         window = up(end)
-        key = (memory.own.data_ptr(), window, tokens.shape[1], behind)
-        inputs = [tokens, torch.arange(start, end, device=tokens.device)]
+        key = (kind, memory.own.data_ptr(), window)
         if key not in self._steps:
-            own = [one.clone() for one in inputs]
-            work = self._work(own[0], own[1], memory, window, behind)
-            name = f"a step of {tokens.shape[1]} tokens a row"
-            self._steps[key] = recording.repeated(name, work, own, inputs), own
-        repeat, own = self._steps[key]
-        recording.put(inputs, own)
-        return repeat()
+            causal = kind != "step"
+            step = partial(_step, run, causal, window, memory)
+            self._steps[key] = Recorded(step, f"a decoder's pass ({kind})")
+        return self._steps[key](tokens, torch.arange(start, end, device=tokens.device))
 
-    def _work(
-        self, tokens: Tensor, positions: Tensor, memory: Memory, window: int, behind: bool
-    ) -> Work[Tensor]:
-        """Return a step that reads `tokens` (R, n) at `positions` (n)."""
 
-        def step() -> Tensor:
-            places = torch.arange(window, device=tokens.device)
-            if behind:
-                seen = places <= positions[:, None]
-                return self.states(tokens, positions, window, seen, memory)
-            seen = (places <= positions[-1]).expand(len(positions), -1)
-            return self.run(tokens, positions, window, seen, memory)
-
-        return step
+def _step(
+    run: Callable[..., Tensor],
+    causal: bool,
+    window: int,
+    memory: Memory,
+    tokens: Tensor,  # (R, n)
+    positions: Tensor,  # (n)
+) -> Tensor:
+    """Do a step that looks at the first `window` places of the memory."""
+    places = torch.arange(window, device=tokens.device)
+    mask = places <= (positions[:, None] if causal else positions[-1])
+    return run(tokens, positions, window, mask.expand(len(positions), -1), memory)

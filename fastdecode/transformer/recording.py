@@ -2,22 +2,25 @@
 
 A CUDA graph repeats what it recorded on the very same memory. So what is recorded reads its input
 from buffers that stay where they are, and sizes are rounded up, so that few graphs are recorded.
-Each of them has to prove itself: where one cannot be recorded, or says something else than the work
-itself, this is done instead, and the log says so.
+What cannot be recorded, or says something else when it is repeated, is done anew each time, and the
+log says so.
 """
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.apart import TOLERANCE, difference
 
 LOGGER = logging.getLogger(__name__)
 BLOCK = 32  # sizes are multiples of it
+LARGE = 2**26  # bytes of an output: where there are as many, launches are not what takes the time
 
 Output = TypeVar("Output", Tensor, tuple[Tensor, ...])
 Work = Callable[[], Output]
@@ -28,80 +31,40 @@ def pays(module: Any) -> bool:
     return bool(next(module.parameters()).device.type == "cuda")
 
 
-def cuda_graph(work: Work[Output]) -> Work[Output]:
-    """Record `work` on the current GPU; return what runs it again and gives the same tensors."""
-    stream = _aside()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        work()  # once before, as CUDA wants it: libraries set themselves up at their first call
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        output = work()
-    return partial(_replay, graph, output, work)
-
-
-def _replay(graph: Any, output: Output, work: Work[Output]) -> Output:
-    """Run `graph`, which recorded `work`: kept, since the graph reads the tensors that it holds."""
-    graph.replay()
-    return output
-
-
-@cache
-def _aside() -> Any:
-    """Return the stream on which work runs first: one, since each keeps memory of its own."""
-    return torch.cuda.Stream()
-
-
-def repeated(
-    name: str, work: Work[Output], own: Sequence[Tensor], inputs: Sequence[Tensor]
-) -> Work[Output]:
-    """Record `work`, which reads its input from the tensors `own` and may change them.
-
-    Returns its repetition, if that gives what the work itself makes of `inputs`; else the work.
-    """
-    put(inputs, own)
-    output = work()
-    expected = output.clone() if isinstance(output, Tensor) else tuple(x.clone() for x in output)
-    try:
-        repeat = cuda_graph(work)
-    except RuntimeError as error:
-        LOGGER.warning("%s cannot be recorded: %s", name, str(error).splitlines()[0])
-        return work
-    put(inputs, own)
-    apart = difference(expected, repeat())
-    if apart > TOLERANCE:
-        LOGGER.warning("%s is not recorded: the repetition differs by %.1e", name, apart)
-        return work
-    return repeat
-
-
-def put(inputs: Sequence[Tensor], own: Sequence[Tensor]) -> None:
-    """Copy `inputs` into the tensors that are read."""
-    for buffer, one in zip(own, inputs, strict=True):
-        buffer.copy_(one)
-
-
 def up(count: int, to: int = BLOCK) -> int:
     """Return the next multiple of `to`."""
     return -(-count // to) * to
 
 
-def first_of(count: int, size: int, device: torch.device) -> Tensor:
-    """Return which of `size` places are among the first `count`: (size)."""
-    return torch.arange(size, device=device) < count
+def padded(x: Tensor, *dims: int, value: float = 0) -> Tensor:
+    """Return `x` with the sizes of these `dims`, counted from the last, -1, rounded up.
+
+    What is new there is `value`.
+    """
+    more = [0] * -min(dims)
+    for dim in dims:
+        more[-dim - 1] = up(x.shape[dim]) - x.shape[dim]
+    return F.pad(x, [size for one in more for size in (0, one)], value=value)
+
+
+def seen(x: Tensor, dim: int) -> Tensor:
+    """Return what of this dimension `padded` left as it was, a mask of attention (1, 1, 1, n)."""
+    count = x.shape[dim]
+    return (torch.arange(up(count), device=x.device) < count)[None, None, None]
 
 
 class Recorded(Generic[Output]):
     """A function of tensors alone, recorded once for all inputs of the same sizes.
 
     It must neither wait for the device nor ask for anything but its inputs and what never changes.
+    Of that the comparison, which is with the inputs that it is recorded with, does not tell all:
+    tests repeat recordings with other inputs (tests/tape.py).
     """
 
-    def __init__(self, function: Callable[..., Output], name: str = ""):
+    def __init__(self, function: Callable[..., Output], name: str):
         """Repeat `function`, of which the log speaks by its `name`."""
         self._function: Callable[..., Output] = function
-        self._name = name or type(self).__name__
+        self._name = name
         self._repeats: dict[object, tuple[Work[Output], list[Tensor]]] = {}  # by sizes
 
     def __call__(self, *inputs: Tensor) -> Output:
@@ -113,7 +76,86 @@ class Recorded(Generic[Output]):
         if sizes not in self._repeats:
             own = [one.clone() for one in inputs]
             work = partial(self._function, *own)
-            self._repeats[sizes] = repeated(self._name, work, own, inputs), own
+            self._repeats[sizes] = _repeated(self._name, work, own, inputs), own
         repeat, own = self._repeats[sizes]
-        put(inputs, own)
+        _put(inputs, own)
         return repeat()
+
+
+def _repeated(
+    name: str, work: Work[Output], own: Sequence[Tensor], inputs: Sequence[Tensor]
+) -> Work[Output]:
+    """Record `work`, which reads its input from the tensors `own` and may change them.
+
+    Returns its repetition, if that gives what the work itself makes of `inputs`; else the work.
+    """
+    _put(inputs, own)
+    output = work()
+    parts = (output,) if isinstance(output, Tensor) else output
+    if sum(part.nbytes for part in parts) > LARGE:
+        return work
+    expected = output.clone() if isinstance(output, Tensor) else tuple(x.clone() for x in output)
+    try:
+        repeat = cuda_graph(work)
+    except RuntimeError as error:
+        cause = error.__context__ or error  # of the end of a recording that had failed before
+        LOGGER.warning("%s is not recorded: %s", name, str(cause).partition("\n")[0])
+        return work
+    _put(inputs, own)
+    apart = difference(expected, repeat())
+    if apart > TOLERANCE:
+        LOGGER.warning("%s is not recorded: the repetition differs by %.1e", name, apart)
+        return work
+    return repeat
+
+
+def _put(inputs: Sequence[Tensor], own: Sequence[Tensor]) -> None:
+    """Copy `inputs` into the tensors that are read."""
+    for buffer, one in zip(own, inputs, strict=True):
+        buffer.copy_(one)
+
+
+_failures: list[str] = []  # of recordings in this process
+
+
+def cuda_graph(work: Work[Output]) -> Work[Output]:
+    """Record `work` on the current GPU; return what runs it again and gives the same tensors.
+
+    Raises RuntimeError where it cannot be recorded, and from then on always: what a recording that
+    fails leaves behind in CUDA and PyTorch is not relied on for another.
+    """
+    if _failures:
+        raise RuntimeError(f"a recording of this process failed before ({_failures[0]})")
+    here = torch.cuda.current_stream()
+    aside = _aside(here)
+    aside.wait_stream(here)
+    with torch.cuda.stream(aside):
+        work()  # once before, as CUDA wants it: libraries set themselves up at their first call
+    here.wait_stream(aside)
+    graph, pool = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle()
+    try:
+        with torch.cuda.graph(graph, pool=pool, stream=aside):
+            output = work()
+    except RuntimeError as error:
+        _failures.append(str(error.__context__ or error).partition("\n")[0])
+        torch.cuda.set_stream(here)  # PyTorch stays on the other one, and goes on to take memory
+        with suppress(RuntimeError):  # from the pool of the graph that there is not
+            torch._C._cuda_endAllocateToPool(here.device_index, pool)
+        raise
+    return partial(_replay, graph, output, work)
+
+
+def _replay(graph: Any, output: Output, work: Work[Output]) -> Output:
+    """Run `graph`, which recorded `work`: kept, since the graph reads the tensors that it holds."""
+    graph.replay()
+    return output
+
+
+@cache
+def _aside(stream: Any) -> Any:
+    """Return the stream on which work of `stream` is recorded.
+
+    One for each, since it keeps memory of its own. Graphs that run at the same time, on two
+    streams, must not have it in common: products use it while they add up.
+    """
+    return torch.cuda.Stream(stream.device)

@@ -50,7 +50,8 @@ CASES: list[Case] = [
 @pytest.fixture(scope="module")
 def sentences() -> list[list[str]]:
     draw = Random(3)
-    return [[f"w{draw.randrange(10)}" for _ in range(draw.choice((1, 2, 5, 9)))] for _ in range(12)]
+    counts = [draw.choice((1, 2, 5, 9)) for _ in range(12)] + [30, 33, 40]  # one size and more
+    return [[f"w{draw.randrange(10)}" for _ in range(count)] for count in counts]
 
 
 @needs_gpu

@@ -108,10 +108,9 @@ def test_what_a_graph_reads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[weakref.ref[Tensor]] = []
 
     def record(step: Any) -> Any:
-        logits, cells = step(), step.__closure__ or ()
-        held = [cell.cell_contents for cell in cells]
-        memories = [one for one in held if isinstance(one, Memory)]
-        held += [part for memory in memories for part in vars(memory).values()]
+        logits = step()
+        (memory,) = (one for one in step.args if isinstance(one, Memory))
+        held = [*step.args, *vars(memory).values()]
         read.extend(weakref.ref(one) for one in held if torch.is_tensor(one))
         return lambda: logits
 

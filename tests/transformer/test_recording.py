@@ -1,11 +1,16 @@
+import gc
 import logging
+import weakref
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from fastdecode.transformer.recording import BLOCK, Recorded, first_of, up
+from fastdecode.transformer import recording
+from fastdecode.transformer.recording import BLOCK, Recorded, padded, seen, up
 from tests.gpu import needs_gpu
 from tests.tape import TapeRecorder
 
@@ -20,7 +25,12 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> TapeRecorder:
 def test_sizes_are_rounded_up() -> None:
     assert [up(count) for count in (1, BLOCK, BLOCK + 1)] == [BLOCK, BLOCK, 2 * BLOCK]
     assert up(9, 8) == 16
-    assert first_of(2, 4, torch.device("cpu")).tolist() == [True, True, False, False]
+    x = torch.ones(2, 3, BLOCK + 1)
+    assert padded(x, -2).shape == (2, BLOCK, BLOCK + 1)
+    both = padded(x, -1, -2, value=7)
+    assert both.shape == (2, BLOCK, 2 * BLOCK) and torch.equal(both[:, :3, : BLOCK + 1], x)
+    assert int((both == 7).sum()) == both.numel() - x.numel()
+    assert seen(x, -2).flatten().tolist() == [True] * 3 + [False] * (BLOCK - 3)
 
 
 def test_work_is_recorded_once_for_each_size(recorder: TapeRecorder) -> None:
@@ -30,7 +40,7 @@ def test_work_is_recorded_once_for_each_size(recorder: TapeRecorder) -> None:
         lines.append(1)
         return a + b, a.sum()
 
-    recorded: Recorded[tuple[Tensor, ...]] = Recorded(sums)
+    recorded: Recorded[tuple[Tensor, ...]] = Recorded(sums, "sums")
     for size in (3, 4, 3):
         for _ in range(3):
             a, b = torch.randn(2, size)
@@ -49,7 +59,7 @@ def test_what_changes_its_input_begins_anew(recorder: TapeRecorder) -> None:
         state += more
         return state, 2 * state
 
-    recorded: Recorded[tuple[Tensor, ...]] = Recorded(step)
+    recorded: Recorded[tuple[Tensor, ...]] = Recorded(step, "a step")
     for _ in range(2):
         state = torch.zeros(2)
         for number in range(1, 4):
@@ -68,7 +78,7 @@ def another(work: Any) -> Any:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (no_graph, "half of it cannot be recorded: operation not permitted when stream is capt"),
+        (no_graph, "half of it is not recorded: operation not permitted when stream is capt"),
         (another, "half of it is not recorded: the repetition differs by 1.0e-02"),
     ],
 )
@@ -83,15 +93,59 @@ def test_what_does_not_prove_itself_is_not_repeated(
     assert len(caplog.messages) == 1 and caplog.messages[0].startswith(said)
 
 
+def test_what_is_large_is_not_recorded(
+    recorder: TapeRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "LARGE", 15)
+    double: Recorded[Tensor] = Recorded(lambda x: 2 * x, "twice as much")
+    for count in (3, 4):
+        assert double(torch.ones(count)).tolist() == [2] * count
+    assert recorder.count == 1  # of four bytes each
+
+
+def test_what_a_recording_reads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[weakref.ref[Tensor]] = []
+
+    def record(work: Any) -> Any:
+        read.extend(map(weakref.ref, work.args))
+        output = work()
+        return lambda: output
+
+    monkeypatch.setattr(recording, "cuda_graph", record)
+    total: Recorded[Tensor] = Recorded(lambda x, y: x + y, "a sum")
+    total(torch.ones(3), torch.ones(3))
+    gc.collect()
+    assert len(read) == 2 and all(tensor() is not None for tensor in read)
+
+
 @needs_gpu
-def test_a_gpu_repeats_what_it_recorded(caplog: pytest.LogCaptureFixture) -> None:
-    with torch.inference_mode(), caplog.at_level(logging.WARNING):
-        recorded: Recorded[tuple[Tensor, ...]] = Recorded(lambda x: ((x * 3).cumsum(0), x.max()))
-        for size in (5, 7, 5):
-            x = torch.randn(size, device="cuda")
-            total, highest = recorded(x)
-            assert torch.equal(total, (x * 3).cumsum(0)) and torch.equal(highest, x.max())
-        waits: Recorded[Tensor] = Recorded(lambda x: x[: int(x.sum())], "a look")
-        for _ in range(2):
-            assert waits(torch.ones(3, device="cuda")).tolist() == [1, 1, 1]
-    assert len(caplog.messages) == 1 and "a look cannot be recorded" in caplog.messages[0]
+def test_a_gpu_repeats_what_it_recorded() -> None:
+    with torch.inference_mode():
+        recorded: Recorded[tuple[Tensor, ...]] = Recorded(
+            lambda x: ((x * 3).cumsum(0), x.max()), "sums"
+        )
+        for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+            with torch.cuda.stream(stream):
+                for size in (5, 7, 5):
+                    x = torch.randn(size, device="cuda")
+                    total, highest = recorded(x)
+                    assert torch.equal(total, (x * 3).cumsum(0)) and torch.equal(highest, x.max())
+
+
+def look_and_go_on() -> None:
+    """Fail to record, and compute: in a process of its own, since nothing is recorded then."""
+    here = torch.cuda.current_stream()
+    with torch.inference_mode():
+        for wanted in (1, 2):
+            looks: Recorded[Tensor] = Recorded(lambda x: x[: int(x.sum())], "a look")
+            for _ in range(2):
+                assert looks(torch.ones(wanted, device="cuda")).tolist() == [1] * wanted
+        assert torch.cuda.current_stream() == here and len(recording._failures) == 1
+        torch.cuda.empty_cache()
+        assert torch.rand(2**20, device="cuda").sum() > 0
+
+
+@needs_gpu
+def test_a_gpu_goes_on_without_what_it_could_not_record() -> None:
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        process.submit(look_and_go_on).result()

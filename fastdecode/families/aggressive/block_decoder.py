@@ -9,11 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.drafting import Prefixes
-from fastdecode.transformer.graphs import pad_source
 from fastdecode.transformer.layers import Embedding
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
-from fastdecode.transformer.recording import Recorded, up
+from fastdecode.transformer.recording import Recorded, padded, seen, up
 
 
 @dataclass
@@ -133,12 +132,15 @@ class GraphedBlockDecoder(BlockDecoder):
         self._recorded = Recorded(partial(decoder._behind, self._block), "drafting")
 
     def fill(self, prefixes: Prefixes, source: Source, most: int) -> Tensor:
-        """See BlockDecoder. The logits are overwritten by those of the next block."""
-        if len(prefixes.lengths) > 1:
+        """See BlockDecoder. The logits are overwritten by those of the next block.
+
+        The last row of what was a batch has a mask, and is not a sentence alone.
+        """
+        if len(prefixes.lengths) > 1 or source.mask is not None:
             return super().fill(prefixes, source, most)
         width = up(prefixes.longest + self._block)
         given = prefixes.tokens[:, :width]
         tokens = F.pad(given, (0, width - given.shape[1]))
         places, slots = self._slots(source, width)
-        keys = pad_source(source.keys)
+        keys = padded(source.keys, -2), seen(source.keys, -2)
         return self._recorded(tokens, prefixes.lengths, places, slots, *keys)[:, :most]

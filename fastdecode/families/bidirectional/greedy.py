@@ -45,7 +45,7 @@ class Greedy(Growing):
         best, tokens = highest(logits)  # (B, size)
         scores = best - norm
         if rules.size > 1:
-            top, likeliest = first_best(logits[:, 0], 2)  # (B, 2)
+            top, likeliest = first_best(logits[:, 0], 2, self.looks)  # (B, 2)
             top, is_end = top - norm[:, :1], likeliest == rules.eos
             word = is_end[:, :1].long()  # the first of the two that is no EOD
             pair = top.gather(1, word)[:, 0] + scores[:, 1]

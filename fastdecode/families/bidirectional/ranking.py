@@ -5,21 +5,19 @@ from math import inf
 import torch
 from torch import Tensor
 
-from fastdecode.devices import looks_are_free
-
 ONE_SORT = 4096  # of so many PyTorch sorts each row in one go, on a GPU
 
 
-def first_best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def first_best(scores: Tensor, k: int, look: bool = True) -> tuple[Tensor, Tensor]:
     """Return the K best of the last dimension of `scores` (…, n) and where they are, best first.
 
     Of equal ones the first wins, which `topk` leaves open; only those at -inf come in any order.
-    K is cut down to n. Ties are looked for, unless that waits for the device. Scores of half
-    precision have so many that some row of a batch nearly always has one at the K-th place: only
-    such rows are sorted.
+    K is cut down to n. To `look` for ties waits for the device. Scores of half precision have so
+    many that some row of a batch nearly always has one at the K-th place: only such rows are
+    sorted.
     """
     k = min(k, scores.shape[-1])
-    if not looks_are_free(scores.device):
+    if not look:
         return first_best_unseen(scores, k)
     best, index = scores.topk(min(k + 1, scores.shape[-1]))
     equal = (best[..., :-1] == best[..., 1:]) & (best[..., 1:] > -inf)

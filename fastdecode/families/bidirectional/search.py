@@ -33,11 +33,11 @@ class Search(GrowingBeam):
         rules = self._rules
         norm = logits.logsumexp(-1, keepdim=True)
         self.forbid(logits)
-        top, likeliest = first_best(logits, 2 * rules.beam)  # (B, W, size, 2W)
+        top, likeliest = first_best(logits, 2 * rules.beam, self.looks)  # (B, W, size, 2W)
         top = top - norm
 
         left = scores[..., None] + top[:, :, 0]  # (B, W, 2W)
-        scores, index = first_best(left.flatten(1), 2 * rules.beam)  # (B, 2W)
+        scores, index = first_best(left.flatten(1), 2 * rules.beam, self.looks)  # (B, 2W)
         parent = index // left.shape[-1]
         tokens = likeliest[:, :, 0].flatten(1).gather(1, index)
         if rules.size == 1:
@@ -50,7 +50,7 @@ class Search(GrowingBeam):
         source = parent.masked_fill(tokens == rules.eos, rules.beam)
         source = source[..., None].expand(-1, -1, right.shape[-1])
         pairs = scores[..., None] + right.gather(1, source)  # (B, 2W, 2W)
-        scores, index = first_best(pairs.flatten(1), 3 * rules.beam)  # (B, 3W)
+        scores, index = first_best(pairs.flatten(1), 3 * rules.beam, self.looks)  # (B, 3W)
         chosen = index // pairs.shape[-1]
         followers = right_tokens.gather(1, source).flatten(1).gather(1, index)
         pair = torch.stack([tokens.gather(1, chosen), followers], dim=-1)

@@ -63,7 +63,8 @@ class GraphDecoder:
                 f"graph of {self._tokens_wanted()} tokens at {temperature}",
                 lambda: GraphedVertices(self._vertices, self._shortlist),
             )
-            self._viterbi_one = GraphedViterbi(row.length_penalty)
+            penalty = row.length_penalty
+            self._viterbi_one = system.share(f"viterbi {penalty}", lambda: GraphedViterbi(penalty))
         if fast and row.search == "beam":
             compiled.library()  # says now if it does not compile
         self._best_hypotheses = (compiled if fast else beam).best_hypotheses

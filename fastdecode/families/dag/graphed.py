@@ -6,13 +6,12 @@ See transformer/recording.py. The steps of Viterbi are small, and hundreds follo
 from functools import partial
 from math import inf
 
-import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.families.dag.graph import Found, Graph, Shortlist
 from fastdecode.families.dag.vertices import Vertices
 from fastdecode.families.dag.viterbi import best_paths, inputs, listed
-from fastdecode.transformer.recording import Recorded, first_of, up
+from fastdecode.transformer.recording import Recorded, padded, seen, up
 
 STEPS = 8  # the vertices of the longest path are a multiple of it: more steps would be taken
 
@@ -30,16 +29,14 @@ class GraphedVertices:
 
         The graph of the next sentence overwrites it.
         """
-        count, words = vertices.shape[1], encoded.shape[1]
-        further, padding = up(count) - count, up(words) - words
-        parts = self._recorded(
-            F.pad(vertices, (0, further)),
+        count = vertices.shape[1]
+        links, *others = self._recorded(
+            padded(vertices, -1),
             sizes,
-            first_of(count, count + further, sizes.device)[None, None, None],
-            F.pad(encoded, (0, 0, 0, padding)),
-            first_of(words, words + padding, sizes.device)[None, None, None],
+            seen(vertices, -1),
+            padded(encoded, -2),
+            seen(encoded, -2),
         )
-        links, *others = parts
         mine = [other[:, :count] for other in others]
         masses = mine[2] if len(mine) > 2 else None
         return Graph(links[:, :count, :count], mine[0], mine[1], sizes, masses)
@@ -62,18 +59,15 @@ class GraphedViterbi:
     def __call__(self, graph: Graph, longest: Tensor, most: int) -> list[Found]:
         """See viterbi; `most` is what `longest` (1) says, known without asking the device."""
         best, links, tokens, sizes = inputs(graph)
-        vertices = links.shape[1]
-        further = up(vertices) - vertices  # no link leads there
-        count = up(min(most, vertices), STEPS)
+        count = up(min(most, links.shape[1]), STEPS)
         if count not in self._recorded:
             search = partial(best_paths, count=count, penalty=self._penalty)
             self._recorded[count] = Recorded(search, "joint Viterbi")
-        found = self._recorded[count](
-            F.pad(best, (0, further)),
-            F.pad(links, (0, further, 0, further), value=-inf),
-            F.pad(tokens, (0, further)),
+        words, length, score = self._recorded[count](
+            padded(best, -1),
+            padded(links, -1, -2, value=-inf),  # no link leads to what is new
+            padded(tokens, -1),
             sizes,
             longest,
         )
-        words, length, score = found
         return listed(words, length, score)

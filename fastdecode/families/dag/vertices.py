@@ -52,7 +52,9 @@ class Vertices:
         if self._positions is None:
             query, key = self._link(states).chunk(2, dim=-1)
             return softmax_links(query, key, sizes)
-        positions = self._positions[: states.shape[1]].expand_as(states)
+        rows = torch.arange(states.shape[1], device=states.device)
+        # what is padded may go on behind the last position
+        positions = self._positions[rows.clamp(max=len(self._positions) - 1)].expand_as(states)
         both = self._link(torch.cat([states, positions], dim=-1))
         gates = both.shape[-1] - 2 * self._width
         query, key, gate = both.split([self._width, self._width, gates], dim=-1)

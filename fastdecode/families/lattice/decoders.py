@@ -69,7 +69,9 @@ class LatticeDecoder:
 
         self._scorer = system.share(f"scorer {pack} {exact} {row.bf16}", scorer)
         if self._graphs:
-            self._search = system.share(row.search, lambda: graphed(SEARCHES[row.search]))
+            self._search = system.share(
+                f"search {row.search}", lambda: graphed(SEARCHES[row.search])
+            )
         self._most = int(model.max_decoder_positions())  # slots, that of `</s>` among them
         self.bytes_per_pass = _bytes(model, exact, row.bf16)
         self.serial_layers = serial_layers(model)

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.families.lattice.paths import Paths
 from fastdecode.families.lattice.scorer import Scorer
-from fastdecode.transformer.recording import Recorded, first_of, up
+from fastdecode.transformer.recording import Recorded, padded, seen
 
 SLOTS = 8  # lattices have multiples of it: more would be scored than there is
 Search = Callable[[Tensor, Tensor, Tensor, Tensor], Paths]
@@ -19,7 +18,9 @@ class GraphedScorer(Scorer):
     def __init__(self, scorer: Scorer):
         """Take over a scorer's weights, which lie in memory once."""
         vars(self).update(vars(scorer))
-        self._recorded: Recorded[tuple[Tensor, ...]] = Recorded(scorer.__call__, "scoring")
+        self._recorded: Recorded[tuple[Tensor, ...]] = Recorded(
+            scorer.__call__, "the scores of a lattice"
+        )
 
     def __call__(
         self,
@@ -31,11 +32,7 @@ class GraphedScorer(Scorer):
         """See Scorer. The scores of a sentence alone are overwritten by those of the next."""
         if len(candidates) > 1 or mask is not None:
             return super().__call__(candidates, encoded, mask)
-        words = encoded.shape[1]
-        size = up(words)
-        seen = first_of(words, size, encoded.device)[None, None, None]
-        padded = F.pad(encoded, (0, 0, 0, size - words))
-        first, edges = self._recorded(candidates, padded, seen)
+        first, edges = self._recorded(candidates, padded(encoded, -2), seen(encoded, -2))
         return first, edges
 
 
@@ -46,7 +43,7 @@ def graphed(search: Search) -> Search:
         paths = search(*lattice)
         return paths.words, paths.lengths, paths.scores
 
-    recorded = Recorded(parts, "search")
+    recorded = Recorded(parts, "the search of a lattice")
 
     def find(first: Tensor, edges: Tensor, shortest: Tensor, longest: Tensor) -> Paths:
         if len(first) > 1:

@@ -7,12 +7,10 @@ decoder, and the likeliest words.
 from collections.abc import Callable
 from typing import Any
 
-import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.families.parallel.networks import Encoded, Fast
-from fastdecode.transformer.graphs import pad_source
-from fastdecode.transformer.recording import Recorded, up
+from fastdecode.transformer.recording import Recorded, padded, seen
 
 Ask = Callable[[Tensor], tuple[Tensor, ...]]
 
@@ -47,17 +45,17 @@ class GraphedFast(Fast):
         """Return what `ask` makes of the states of the `slots` (R, T): tensors (R, T, …)."""
         rows = encoded.rows
 
-        def run(
-            slots: Tensor, own: Tensor, tokens: Tensor, keys: Tensor, seen: Tensor
-        ) -> tuple[Tensor, ...]:
+        def run(slots: Tensor, tokens: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
             states = tokens.new_empty(0)  # they say lengths, which nobody asks for here
-            return ask(self._states(slots, Encoded(tokens, states, keys, seen, rows), own))
+            own = (slots != self._pad)[:, None, None]
+            return ask(self._states(slots, Encoded(tokens, states, keys, mask, rows), own))
 
         if key not in self._recorded:
             self._recorded[key] = Recorded(run, "a pass over all slots")
-        count, words = slots.shape[1], encoded.tokens.shape[1]
-        slots = F.pad(slots, (0, up(count) - count), value=self._pad)
-        tokens = F.pad(encoded.tokens, (0, up(words) - words), value=self._pad)
-        own = (slots != self._pad)[:, None, None]
-        answers = self._recorded[key](slots, own, tokens, *pad_source(encoded.keys))
-        return tuple(answer[:, :count] for answer in answers)
+        answers = self._recorded[key](
+            padded(slots, -1, value=self._pad),
+            padded(encoded.tokens, -1, value=self._pad),
+            padded(encoded.keys, -2),
+            seen(encoded.keys, -2),
+        )
+        return tuple(answer[:, : slots.shape[1]] for answer in answers)

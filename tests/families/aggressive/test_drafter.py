@@ -3,6 +3,7 @@
 import json
 import math
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from fastdecode.families.aggressive.fast import FastDrafter
 from fastdecode.glancing import reveal, to_reveal
 from fastdecode.system import System
 from tests.families.aggressive.conftest import untrained, untrained_blockwise, untrained_drafter
+from tests.recording import record_on_this_cpu
 
 PAD, EOS, UNK = 1, 2, 3
 SOURCE = torch.tensor([[5, 9, 4, 7, EOS], [8, EOS, PAD, PAD, PAD]])
@@ -308,3 +310,25 @@ def test_every_head_learns_its_own_distance() -> None:
     plain.eps = 0.0
     assert float(plain(model, sample)[0]) == pytest.approx(sum(totals) / 3, rel=1e-5)
     assert float(value) != pytest.approx(sum(totals) / 3, rel=1e-5)
+
+
+def test_the_last_sentence_of_a_batch_is_drafted_for_as_alone(
+    pair: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a sentence alone would be recorded: it still has the padding of the batch."""
+    sources = [["w1", "w2"], ["w3"] * 9]
+    prefixes = Prefixes(torch.tensor([[5, 6, 7]]), torch.tensor([2]), 2)
+    found = []
+    for several, record in ((False, False), (True, False), (False, True), (True, True)):
+        if record:
+            record_on_this_cpu(monkeypatch)
+        drafter = FastDrafter(replace(pair, _shared={}))
+        with torch.inference_mode():
+            drafts = drafter.begin(
+                batch_of(sources if several else sources[:1], pair.source, torch.device("cpu"))
+            )
+            if several:
+                drafts.keep(torch.tensor([0]))
+            found.append(drafts._decoder.fill(prefixes, drafts._source, 4).clone())
+    for logits in found[1:]:
+        assert torch.allclose(logits, found[0], atol=1e-10)

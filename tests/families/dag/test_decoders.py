@@ -15,13 +15,14 @@ from fastdecode.errors import UserError
 from fastdecode.families.dag import beam, compiled, decoders
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.dag.rows import Decoder as Row
+from fastdecode.families.dag.vertices import Vertices
 from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.transformer import highest
 from fastdecode.translation import Translation
-from tests.families.dag.conftest import ARPA, EOS, PAD, untrained_graphs
+from tests.families.dag.conftest import ARPA, EOS, PAD, UNK, untrained_graphs
 
 Sentences = list[list[str]]
 SEARCHES: list[dict[str, Any]] = [
@@ -270,3 +271,17 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_a_key_that_the_search_does_not_read_is_refused(row: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Row(**row)
+
+
+def test_a_graph_may_be_padded_behind_the_last_position() -> None:
+    """Sizes are rounded up where a GPU records: more rows than there are positions of links."""
+    system = untrained_graphs(links="gated")
+    vertices = Vertices(system.models[0].decoder)
+    assert vertices._positions is not None
+    vertices._positions = vertices._positions[:9]
+    slots, encoded = torch.full((1, 12), UNK), torch.randn(1, 4, 16, dtype=torch.double)
+    sizes, within = torch.tensor([8]), (torch.arange(12) < 8)[None, None, None]
+    with torch.inference_mode():
+        _, links = vertices(slots, sizes, within, encoded, None)
+        _, expected = vertices(slots[:, :8], sizes, None, encoded, None)
+    assert torch.allclose(links[:, :8, :8], expected, atol=1e-10)
