@@ -19,7 +19,7 @@ LEVELS = {
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
     "distilled": "toy, distilled",
-    "distilled/seeds": "toy, distilled, sizes, three seeds",
+    "distilled/seeds": "toy, distilled, three seeds",
     "tuned": "toy, α and γ tuned",
     "toy-gpu": "toy, on a GPU",
     "multi30k": "Multi30k",
