@@ -60,13 +60,9 @@ class BlockDecoder(TwoWayDecoder):
 
         There are always as many, past the end of a translation too, as the model learned it.
         """
-        longest, width, most = (
-            prefixes.longest,
-            prefixes.longest + self._block,
-            min(most, self._block),
-        )
+        longest, most = prefixes.longest, min(most, self._block)
         tokens, keys = prefixes.tokens[:, :longest], source.keys
-        places, slots = self._slots(source, width)  # (W, d), (R, W, d)
+        places, slots = self._slots(source, longest + self._block)  # (W, d), (R, W, d)
         if len(tokens) > 1:
             tokens = F.pad(tokens, (0, self._block))
             return self._behind(most, tokens, prefixes.lengths, places, slots, keys, source.mask)
