@@ -33,7 +33,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Prefixes:
-    """The translations of R sentences so far."""
+    """The translations of R sentences so far; the next iteration may overwrite the tensors."""
 
     tokens: Tensor
     """(R, T), without `<s>`; what stands behind a row's length means nothing."""

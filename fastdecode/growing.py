@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -81,6 +81,14 @@ class Growing(ABC):
         return self._slot + torch.arange(self._rules.size, device=self._limits.device)
 
 
+class Stepping(Protocol):
+    """What takes steps and consists of tensors: attributes that `step` changes."""
+
+    @property
+    def step(self) -> Callable[..., tuple[Tensor, ...]]:
+        """Take one step here, with the tensors given."""
+
+
 class RecordedStep:
     """The step of searches of one kind and the same rules, recorded once for each size.
 
@@ -90,27 +98,28 @@ class RecordedStep:
     _steps: recording.Recorded[tuple[Tensor, ...]] | None = None
     _names: Sequence[str] = ()  # of the tensors that a search consists of
 
-    def __call__(self, search: Growing, logits: Tensor) -> tuple[Tensor, ...]:
-        """Do what `search.step(logits)` does."""
+    def __call__(self, search: Stepping, *given: Tensor) -> tuple[Tensor, ...]:
+        """Do what `search.step(*given)` does."""
         names = [name for name, value in vars(search).items() if torch.is_tensor(value)]
         if self._steps is None:
             self._names = names
             step = partial(_step, copy(search), names)
             self._steps = recording.Recorded(step, "a step of a search")
         assert names == self._names  # in the same order, by which the state is found again
-        found = self._steps(logits, *(vars(search)[name] for name in names))
+        found = self._steps(*given, *(vars(search)[name] for name in names))
         vars(search).update(zip(names, found, strict=False))
         return found[len(names) :]
 
 
-def _step(search: Growing, names: Sequence[str], logits: Tensor, *state: Tensor) -> Any:
-    """Take a step of `search` from the `state` that has these `names`.
+def _step(search: Stepping, names: Sequence[str], *tensors: Tensor) -> Any:
+    """Take a step of `search` with what is given, from the state behind it that has these `names`.
 
     Returns the new state, in the same tensors, so that the next step finds it in its place; and
     what the step returns.
     """
+    given, state = tensors[: -len(names)], tensors[-len(names) :]
     vars(search).update(zip(names, state, strict=True))
-    found = search.step(logits)
+    found = search.step(*given)
     for name, own in zip(names, state, strict=True):
         new = vars(search)[name]
         assert (new.shape, new.dtype) == (own.shape, own.dtype), name

@@ -5,7 +5,6 @@ Sizes are rounded up, and masks say what counts.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from torch import Tensor
 from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
-from fastdecode.transformer.recording import Recorded, padded, seen, up
+from fastdecode.transformer.recording import Pinned, Recorded, padded, seen, up
 
 NEW = 8  # tokens that are fed at once, behind a prefix, are multiples of it
 
@@ -52,7 +51,7 @@ class GraphedDecoder(Decoder):
     def __init__(self, decoder: Decoder):
         """Take over a decoder's weights, which lie in memory once."""
         vars(self).update(vars(decoder))
-        self._memories: dict[tuple[int, ...], Memory] = {}  # by size
+        self._pin = Pinned()
         self._steps: dict[object, Recorded[Tensor]] = {}
 
     def begin(
@@ -62,17 +61,12 @@ class GraphedDecoder(Decoder):
         assert len(encoded) == 1 and mask is None
         room = up(longest + NEW - 1)
         keys = self.source_keys(encoded)
-        source, words = padded(keys, -2), seen(keys, -2)
-        key = (rows, source.shape[4], room)
-        if key not in self._memories:
-            own = source.new_zeros(self.room(rows, room))
-            self._memories[key] = Memory(own, source.clone(), words.clone())
-        memory = self._memories[key]
-        memory.own.zero_()  # what is masked counts nothing, but must be a number
-        assert memory.mask is not None
-        memory.mask.copy_(words)
-        memory.source.copy_(source)
-        return replace(memory, length=0)
+        own = keys.new_zeros(self.room(rows, room))  # what is masked counts nothing, but is read
+        return Memory(
+            self._pin("own", own),
+            self._pin("source", padded(keys, -2)),
+            self._pin("mask", seen(keys, -2)),
+        )
 
     def step(self, tokens: Tensor, memory: Memory) -> Tensor:
         """See Decoder. The logits are overwritten by the next step."""
@@ -93,7 +87,7 @@ class GraphedDecoder(Decoder):
     ) -> Tensor:
         new = tokens.shape[1]
         # whatever is read behind the last token is seen by no other, and forgotten
-        more = F.pad(tokens, (0, up(new, NEW) - new))
+        more = tokens if new % NEW == 0 else F.pad(tokens, (0, up(new, NEW) - new))
         return self._repeat(kind, run, more, start, memory)[:, :new]
 
     def _repeat(
@@ -105,7 +99,7 @@ class GraphedDecoder(Decoder):
         """
         end = start + tokens.shape[1]
         window = up(end)
-        key = (kind, memory.own.data_ptr(), window)
+        key = (kind, memory.own.data_ptr(), memory.source.data_ptr(), window)
         if key not in self._steps:
             causal = kind != "step"
             step = partial(_step, run, causal, window, memory)

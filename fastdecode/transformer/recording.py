@@ -53,6 +53,21 @@ def seen(x: Tensor, dim: int) -> Tensor:
     return (torch.arange(up(count), device=x.device) < count)[None, None, None]
 
 
+class Pinned:
+    """Tensors that stay where they are, so that what is recorded may read them there."""
+
+    def __init__(self) -> None:
+        """Keep none yet."""
+        self._kept: dict[object, Tensor] = {}  # by name and size
+
+    def __call__(self, name: str, x: Tensor) -> Tensor:
+        """Return `x` in its place; the next of this `name` and size takes it over."""
+        key = name, x.shape, x.dtype
+        if key not in self._kept:
+            self._kept[key] = torch.empty_like(x, memory_format=torch.contiguous_format)
+        return self._kept[key].copy_(x)
+
+
 class Recorded(Generic[Output]):
     """A function of tensors alone, recorded once for all inputs of the same sizes.
 
@@ -65,19 +80,23 @@ class Recorded(Generic[Output]):
         """Repeat `function`, of which the log speaks by its `name`."""
         self._function: Callable[..., Output] = function
         self._name = name
-        self._repeats: dict[object, tuple[Work[Output], list[Tensor]]] = {}  # by sizes
+        self._repeats: dict[object, tuple[Work[Output], list[Tensor]]] = {}
 
-    def __call__(self, *inputs: Tensor) -> Output:
-        """Return what the function makes of `inputs`. The next call of these sizes overwrites it.
+    def __call__(self, *inputs: Tensor, pinned: Sequence[Tensor] = ()) -> Output:
+        """Return what the function makes of `inputs` and, behind them, of what is `pinned`.
 
-        What was returned may be an input of the next call.
+        The next call of these sizes overwrites it. What was returned may be an input of the next
+        call. What is pinned is read where it lies, and not changed.
         """
-        sizes = tuple((one.shape, one.dtype) for one in inputs)
-        if sizes not in self._repeats:
+        key = (
+            tuple((one.shape, one.dtype) for one in inputs),
+            tuple((one.shape, one.data_ptr()) for one in pinned),
+        )
+        if key not in self._repeats:
             own = [one.clone() for one in inputs]
-            work = partial(self._function, *own)
-            self._repeats[sizes] = _repeated(self._name, work, own, inputs), own
-        repeat, own = self._repeats[sizes]
+            work = partial(self._function, *own, *pinned)
+            self._repeats[key] = _repeated(self._name, work, own, inputs), own
+        repeat, own = self._repeats[key]
         _put(inputs, own)
         return repeat()
 
@@ -110,9 +129,10 @@ def _repeated(
 
 
 def _put(inputs: Sequence[Tensor], own: Sequence[Tensor]) -> None:
-    """Copy `inputs` into the tensors that are read."""
+    """Copy `inputs` into the tensors that are read, where they do not lie there already."""
     for buffer, one in zip(own, inputs, strict=True):
-        buffer.copy_(one)
+        if buffer is not one:
+            buffer.copy_(one)
 
 
 _failures: list[str] = []  # of recordings in this process

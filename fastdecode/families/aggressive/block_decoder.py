@@ -1,7 +1,6 @@
 """The drafter's decoder over this project's own Transformer: a block of slots behind a prefix."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +11,6 @@ from fastdecode.drafting import Prefixes
 from fastdecode.transformer.layers import Embedding
 from fastdecode.transformer.linear import Linear
 from fastdecode.transformer.parallel import TwoWayDecoder
-from fastdecode.transformer.recording import Recorded, padded, seen, up
 
 
 @dataclass
@@ -46,9 +44,9 @@ class BlockDecoder(TwoWayDecoder):
     def __init__(self, module: Any):
         """Take the weights of a BlockNetwork."""
         super().__init__(module)
-        self._block = int(module.block)
+        self.block = int(module.block)
         # The last block may reach behind the last position.
-        self._embed = Embedding(module, further=self._block)
+        self._embed = Embedding(module, further=self.block)
         self._copy = Linear([module.copy.query])
         self._scale = module.embed_tokens.embedding_dim**-0.5
         # (W, d) each, as far as they were asked for: positions, and what slots there look for.
@@ -60,20 +58,19 @@ class BlockDecoder(TwoWayDecoder):
 
         There are always as many, past the end of a translation too, as the model learned it.
         """
-        longest, most = prefixes.longest, min(most, self._block)
+        longest, most = prefixes.longest, min(most, self.block)
         tokens, keys = prefixes.tokens[:, :longest], source.keys
-        places, slots = self._slots(source, longest + self._block)  # (W, d), (R, W, d)
+        places, slots = self.slots(source, longest + self.block)  # (W, d), (R, W, d)
         if len(tokens) > 1:
-            tokens = F.pad(tokens, (0, self._block))
-            return self._behind(most, tokens, prefixes.lengths, places, slots, keys, source.mask)
+            return self.behind(most, tokens, prefixes.lengths, places, slots, keys, source.mask)
         x = torch.cat([self._embed.words(tokens), slots[:, longest:]], 1)
         x = self._layers_of(x, places, None, keys, source.mask)
         return self._logits(x[:, longest : longest + most])
 
-    def _behind(
+    def behind(
         self,
         most: int,
-        tokens: Tensor,  # (R, W)
+        tokens: Tensor,  # (R, T)
         lengths: Tensor,  # (R)
         places: Tensor,  # (W, d)
         slots: Tensor,  # (R, W, d)
@@ -81,9 +78,10 @@ class BlockDecoder(TwoWayDecoder):
         source_mask: Tensor | None,  # (R, 1, 1, S)
     ) -> Tensor:
         """Do what `fill` says where nobody but the device knows the `lengths` of the prefixes."""
-        behind = torch.arange(tokens.shape[1], device=lengths.device) - lengths[:, None]
+        tokens = F.pad(tokens, (0, len(places) - tokens.shape[1]))  # (R, W)
+        behind = torch.arange(len(places), device=lengths.device) - lengths[:, None]
         x = slots.where((behind >= 0)[..., None], self._embed.words(tokens))
-        mask = (behind < self._block)[:, None, None]  # behind the slots there is nothing
+        mask = (behind < self.block)[:, None, None]  # behind the slots there is nothing
         x = self._layers_of(x, places, mask, keys, source_mask)
         wanted = lengths[:, None] + torch.arange(most, device=lengths.device)
         return self._logits(x.gather(1, wanted[..., None].expand(-1, -1, x.shape[-1])))
@@ -98,7 +96,7 @@ class BlockDecoder(TwoWayDecoder):
     def _logits(self, states: Tensor) -> Tensor:
         return self.project(self._norm(states) if self._norm else states)
 
-    def _slots(self, source: Source, width: int) -> tuple[Tensor, Tensor]:
+    def slots(self, source: Source, width: int) -> tuple[Tensor, Tensor]:
         """Return the positions (W, d) and what slots there begin with (R, W, d): a soft copy.
 
         It depends on the place alone, so that it is computed once, ahead, for places to come too.
@@ -117,26 +115,3 @@ class BlockDecoder(TwoWayDecoder):
             scores = scores.masked_fill(~source.mask[:, 0], float("-inf"))
         copied: Tensor = scores.softmax(-1) @ source.words
         return copied
-
-
-class GraphedBlockDecoder(BlockDecoder):
-    """A BlockDecoder that records its passes for a sentence alone."""
-
-    def __init__(self, decoder: BlockDecoder):
-        """Take over a decoder's weights, which lie in memory once."""
-        vars(self).update(vars(decoder))
-        self._recorded = Recorded(partial(decoder._behind, self._block), "drafting")
-
-    def fill(self, prefixes: Prefixes, source: Source, most: int) -> Tensor:
-        """See BlockDecoder. The logits are overwritten by those of the next block.
-
-        The last row of what was a batch has a mask, and is not a sentence alone.
-        """
-        if len(prefixes.lengths) > 1 or source.mask is not None:
-            return super().fill(prefixes, source, most)
-        width = up(prefixes.longest + self._block)
-        given = prefixes.tokens[:, :width]
-        tokens = F.pad(given, (0, width - given.shape[1]))
-        places, slots = self._slots(source, width)
-        keys = padded(source.keys, -2), seen(source.keys, -2)
-        return self._recorded(tokens, prefixes.lengths, places, slots, *keys)[:, :most]

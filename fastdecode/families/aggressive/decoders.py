@@ -18,15 +18,17 @@ from fastdecode.families.aggressive.drafting import OWN
 from fastdecode.families.aggressive.eager import EagerBlockwise, EagerVerifier
 from fastdecode.families.aggressive.encoders import begin_both
 from fastdecode.families.aggressive.fast import FastBlockwise, FastVerifier
-from fastdecode.families.aggressive.growth import Growth, Trace, iterate, room_of
+from fastdecode.families.aggressive.growth import Growth, Trace, iterate
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.sides import Checks, Verifier, verifier_of
 from fastdecode.families.aggressive.verify import Accepted, Rules, accept
 from fastdecode.framing import end_sentences, mask_of
+from fastdecode.growing import RecordedStep
 from fastdecode.limits import limits
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
+from fastdecode.transformer import recording
 from fastdecode.transformer.highest import highest_of
 from fastdecode.translation import Finish, Translation, finite
 
@@ -42,6 +44,8 @@ class Front:
         self._row, self._finish, self._watch, self._longest = row, finish, watch, longest
         self._device = next(system.models[0].parameters()).device
         self._rules = Rules(system.target.eos(), system.target.pad(), row.min_len)
+        records = row.engine == "fastdecode" and recording.pays(system.models[0])
+        self._recorded = RecordedStep() if records else None
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
@@ -64,6 +68,15 @@ class Front:
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """Return what becomes of each sentence, of at most `limits` tokens without `</s>`."""
         raise NotImplementedError
+
+    def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
+        """Return what an iteration adds to the translations."""
+        raise NotImplementedError
+
+    def _growth(self, limits: list[int]) -> Growth:
+        """Begin with translations. That of a sentence alone is recorded on a GPU."""
+        recorded = None if len(limits) > 1 else self._recorded
+        return Growth(limits, self._device, self._rules, self._decide, recorded)
 
     def _translation(self, trace: Trace) -> Translation:
         tokens = [self._target[i] for i in trace.ids[:-1]]
@@ -109,7 +122,8 @@ class DraftAndVerify(Front):
 
     def decode(self, batch: Batch, limits: list[int]) -> list[Trace]:
         """See Front."""
-        checks, drafts = self._begin(batch, room_of(limits))
+        growth = self._growth(limits)
+        checks, drafts = self._begin(batch, growth.room)
         sides: list[Checks | Drafts] = [checks, drafts] if self._drafter else [checks]
 
         def keep(rows: Tensor) -> None:
@@ -117,10 +131,7 @@ class DraftAndVerify(Front):
                 side.keep(rows)
 
         traces = iterate(
-            Growth(limits, self._device, self._rules),
-            lambda growth: self._iteration(growth, checks, drafts),
-            keep,
-            self._watch,
+            growth, lambda growth: self._draft(growth, checks, drafts), keep, self._watch
         )
         finite([trace.score for trace in traces])
         return traces
@@ -134,25 +145,32 @@ class DraftAndVerify(Front):
         self._watch.lap("encode")
         return blocks, blocks
 
-    def _iteration(self, growth: Growth, checks: Checks, drafts: Drafts) -> Accepted:
-        return self._decide(self._look(growth, checks, drafts))
-
-    def _decide(self, look: Look) -> Accepted:
-        find = highest_of(self._row.engine)
-        return accept(*look, self._row.beta, self._row.tau, self._rules, find)
-
-    def _look(self, growth: Growth, checks: Checks, drafts: Drafts) -> Look:
-        prefixes, rules = growth.prefixes, self._rules
+    def _draft(self, growth: Growth, checks: Checks, drafts: Drafts) -> tuple[Tensor, Tensor]:
+        """Return what is drafted (R, n) and the verifier's logits (R, n + 1, V)."""
+        prefixes = growth.prefixes
         most = min(growth.most, self._row.block or growth.most)
         # at its limit the verifier has the last word alone
         proposed = drafts.propose(prefixes, most) if most else prefixes.tokens[:, :0]  # (R, n)
+        proposed = growth.even(proposed)
         self._watch.lap("draft")
-        tokens = torch.cat([growth.last(), proposed], dim=1)
-        logits = checks.logits(tokens, prefixes)
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = checks.logits(torch.cat([growth.last, proposed], dim=1), prefixes)
         self._watch.lap("verify")
+        return proposed, logits
+
+    def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
+        """See Front: of what `_draft` returns."""
+        return self._accept(self._look(growth, *given))
+
+    def _accept(self, look: Look) -> Accepted:
+        find = highest_of(self._row.engine)
+        return accept(*look, self._row.beta, self._row.tau, self._rules, find)
+
+    def _look(self, growth: Growth, proposed: Tensor, logits: Tensor) -> Look:
+        """Return what of a draft and its logits counts. Changes the logits."""
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         norms = logits.logsumexp(-1)
-        logits = rules.forbid(logits, prefixes.lengths, growth.limits, growth.near(tokens.shape[1]))
+        near = growth.near(logits.shape[1])
+        logits = self._rules.forbid(logits, growth.lengths, growth.limits, near)
         return Look(proposed, logits, norms)
 
 
@@ -173,20 +191,23 @@ class DraftAlone(Front):
         """See Front. There is no score."""
         drafts = self._drafter.begin(batch)
         self._watch.lap("encode")
-        growth = Growth(limits, self._device, self._rules)
-        return iterate(
-            growth, lambda growth: self._iteration(growth, drafts), drafts.keep, self._watch
-        )
+        growth = self._growth(limits)
+        return iterate(growth, lambda growth: self._draft(growth, drafts), drafts.keep, self._watch)
 
-    def _iteration(self, growth: Growth, drafts: Drafts) -> Accepted:
-        eos, lengths = self._rules.eos, growth.prefixes.lengths
+    def _draft(self, growth: Growth, drafts: Drafts) -> tuple[Tensor]:
+        """Return what is drafted (R, n)."""
         most = growth.most + 1  # to the last `</s>`
-        proposed = drafts.propose(growth.prefixes, min(most, self._row.block or most))  # (R, n)
+        proposed = drafts.propose(growth.prefixes, min(most, self._row.block or most))
         self._watch.lap("draft")
-        place = torch.arange(proposed.shape[1], device=lengths.device)
-        over = lengths[:, None] + place >= growth.limits[:, None]
-        proposed = proposed.masked_fill(over, eos)
-        ends = proposed == eos
+        return (proposed,)
+
+    def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
+        """See Front: of what `_draft` returns."""
+        (proposed,) = given
+        place = torch.arange(proposed.shape[1], device=proposed.device)
+        over = growth.lengths[:, None] + place >= growth.limits[:, None]
+        proposed = proposed.masked_fill(over, self._rules.eos)
+        ends = proposed == self._rules.eos
         counts = (ends.cumsum(1) - ends.long() == 0).sum(1)  # up to the first end
         return Accepted(proposed, counts, ends.any(1), torch.zeros_like(counts).float())
 

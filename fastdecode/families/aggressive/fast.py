@@ -5,12 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fastdecode.drafting import Batch, Prefixes
-from fastdecode.families.aggressive.block_decoder import (
-    BlockDecoder,
-    GraphedBlockDecoder,
-    Source,
-)
+from fastdecode.drafting import Batch, Drafts, Prefixes
+from fastdecode.families.aggressive.block_decoder import BlockDecoder, Source
+from fastdecode.families.aggressive.graphed import RecordedDrafting
 from fastdecode.families.aggressive.heads_decoder import GraphedHeadsDecoder, HeadsDecoder
 from fastdecode.families.aggressive.sides import (
     blockwise_model,
@@ -105,14 +102,16 @@ class FastDrafter:
         self._rules = Rules(system.target.eos(), system.target.pad(), min_len)
         self._encoder = system.share("encoder", lambda: encoder_of(model.encoder))
         self._decoder = system.share("decoder", lambda: BlockDecoder(model.decoder))
+        self._recorded: RecordedDrafting | None = None
         if recording.pays(model):
-            self._decoder = system.share("graphed", lambda: GraphedBlockDecoder(self._decoder))
+            key = f"drafts by {self._rules}"
+            self._recorded = system.share(key, lambda: RecordedDrafting(self._decoder, self._rules))
         self._share = share_encoder
         self.longest = int(model.max_decoder_positions())
         self.bytes_per_pass = bytes_per_pass(model)
         self.serial_layers = own_layers(model, share_encoder)
 
-    def begin(self, batch: Batch, encoded: Tensor | None = None) -> "FastDrafts":
+    def begin(self, batch: Batch, encoded: Tensor | None = None) -> Drafts:
         """See Drafter; `encoded` is the verifier's, used where the encoder is shared."""
         if encoded is None or not self._share:
             encoded = self._encoder(batch.tokens, batch.mask)
@@ -120,13 +119,15 @@ class FastDrafter:
         places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         placed = words + self._encoder.embed.positions(places)
         source = Source(self._decoder.source_keys(encoded), words, placed, batch.mask)
+        if self._recorded and len(batch.sources) == 1:
+            return self._recorded.begin(source)
         return FastDrafts(self._decoder, source, self._rules)
 
 
 class FastDrafts:
     """A batch that is drafted for."""
 
-    def __init__(self, decoder: "BlockDecoder", source: Source, rules: Rules):
+    def __init__(self, decoder: BlockDecoder, source: Source, rules: Rules):
         """Draft blocks for `source`."""
         self._decoder, self._source, self._rules = decoder, source, rules
 
@@ -166,7 +167,7 @@ class FastBlocks(FastChecks):
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks."""
         states = self._decoder.states_at(tokens, prefixes.lengths, prefixes.longest, self._memory)
-        self._hidden, self._before = states, prefixes.lengths
+        self._hidden, self._before = states, prefixes.lengths.clone()
         return self._decoder.first(states)
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:

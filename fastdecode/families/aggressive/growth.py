@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.drafting import Prefixes
 from fastdecode.families.aggressive.verify import Accepted, Rules
+from fastdecode.growing import RecordedStep
 from fastdecode.stages import Stopwatch
+from fastdecode.transformer import recording
+from fastdecode.transformer.graphs import NEW
 
 
 @dataclass
@@ -26,74 +31,115 @@ class Trace:
         self.score += score
 
 
-def room_of(limits: list[int]) -> int:
-    """Return the most tokens of a prefix with its draft and one more.
-
-    All rows draft as much as the one that is farthest from its limit can use.
-    """
-    return max(limits) * (2 if len(limits) > 1 else 1) + 1
-
-
 class Growth:
-    """The translations of a batch while they grow, with their numbers known to the host."""
+    """The translations of R sentences while they grow, with their numbers known to the host.
 
-    def __init__(self, limits: list[int], device: torch.device, rules: Rules):
-        """Begin with empty translations of at most `limits` tokens."""
-        self._rules, self._host_limits = rules, limits
+    What an iteration changes is tensors, attributes each; see RecordedStep.
+    """
+
+    def __init__(
+        self,
+        limits: list[int],
+        device: torch.device,
+        rules: Rules,
+        decide: Callable[..., Accepted],
+        recorded: RecordedStep | None = None,
+    ):
+        """Begin with empty translations of at most `limits` tokens.
+
+        `decide` says which tokens are added, of a Growth and what `take` is given. `recorded` takes
+        this to the end of an iteration for one sentence, on a GPU; None: it is taken here.
+        """
+        self._rules, self._decide, self._recorded = rules, decide, recorded
+        self._host_limits = limits
+        self._whole = recording.up(max(limits) + 1) - 1  # drafts one iteration as the other
+        # That of a single one ends at its limit; of several all are as long as any can use.
+        beyond = self._whole if recorded is not None else max(limits) if len(limits) > 1 else 0
+        self.room = max(limits) + beyond + 1  # for a prefix with its draft and one more
         self.limits = torch.tensor(limits, device=device)  # (R)
-        tokens = torch.full((len(limits), room_of(limits) + 1), rules.eos, device=device)
-        self.prefixes = Prefixes(tokens, torch.zeros_like(self.limits), 0)
-        self._lengths = [0] * len(limits)  # as prefixes.lengths, on the host
+        self.lengths = torch.zeros_like(self.limits)  # (R)
+        places = self.room + 1 if recorded is None else recording.up(self.room + 1)
+        self.tokens = torch.full((len(limits), places), rules.eos, device=device)  # (R, T)
+        self.last = self.tokens[:, :1].clone()  # (R, 1), of each; `</s>` where it is empty
+        self._lengths = [0] * len(limits)  # as `lengths`, on the host
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """The translations so far."""
+        return Prefixes(self.tokens, self.lengths, max(self._lengths))
 
     @property
     def most(self) -> int:
-        """How many tokens are worth drafting: up to the limit of the row that has most left."""
+        """How many tokens are worth drafting: up to the limit of the row that has most left.
+
+        Where iterations are recorded they all draft alike: what is behind a limit is refused.
+        """
+        if self._recorded is not None:
+            return self._whole
         left = (limit - n for limit, n in zip(self._host_limits, self._lengths, strict=True))
         return max(left)
 
     def near(self, new: int) -> bool:
-        """Tell whether any of `new` places behind the prefixes is at its sentence's limit."""
+        """Tell whether any of `new` places behind the prefixes is at its sentence's limit.
+
+        What is recorded may come near it when it is repeated.
+        """
         pairs = zip(self._host_limits, self._lengths, strict=True)
-        return any(length + new > limit for limit, length in pairs)
+        return self._recorded is not None or any(n + new > limit for limit, n in pairs)
 
-    def last(self) -> Tensor:
-        """Return the last token of each prefix (R, 1), `</s>` where it is empty."""
-        tokens, lengths = self.prefixes.tokens, self.prefixes.lengths
-        last = tokens.gather(1, (lengths - 1).clamp(min=0)[:, None])
-        return last.masked_fill(lengths[:, None] == 0, self._rules.eos)
+    def even(self, drafts: Tensor) -> Tensor:
+        """Return `drafts` (R, n) with padding behind them where few sizes are wanted."""
+        more = -(drafts.shape[1] + 1) % NEW
+        if self._recorded is None or not more:
+            return drafts
+        return F.pad(drafts, (0, more), value=self._rules.pad)
 
-    def add(self, new: Accepted, counts: list[int]) -> None:
-        """Write accepted tokens behind the prefixes; `counts` are theirs, on the host."""
-        tokens, lengths = self.prefixes.tokens, self.prefixes.lengths
-        places = lengths[:, None] + torch.arange(new.tokens.shape[1], device=lengths.device)
+    def take(self, *given: Tensor) -> list[list[float]]:
+        """End an iteration with what was drafted, and said of it, as `decide` wants it.
+
+        Returns for each row how many tokens were added, whether they end it, their score, and what
+        begins with them: the one look at the device, all that the host wants to know at once.
+        """
+        end = self.step if self._recorded is None else partial(self._recorded, self)
+        (found,) = end(*given)
+        known: list[list[float]] = found.tolist()
+        self._lengths = [n + int(row[0]) for n, row in zip(self._lengths, known, strict=True)]
+        return known
+
+    def step(self, *given: Tensor) -> tuple[Tensor]:
+        """Do on the device what `take` says; return what the host wants to know: (R, 3 + n)."""
+        new = self._decide(self, *given)
+        counts, tokens = new.counts[:, None], new.tokens
+        places = self.lengths[:, None] + torch.arange(tokens.shape[1], device=counts.device)
         # What stands behind the counts is overwritten later.
-        tokens = tokens.scatter(1, places, new.tokens)
-        self._lengths = [n + count for n, count in zip(self._lengths, counts, strict=True)]
-        self.prefixes = Prefixes(tokens, lengths + new.counts, max(self._lengths))
+        self.tokens = self.tokens.scatter(1, places, tokens)
+        self.lengths = self.lengths + new.counts
+        self.last = tokens.gather(1, counts - 1)
+        facts = [counts, new.ended[:, None], new.scores[:, None], tokens]
+        return (torch.cat([fact.double() for fact in facts], 1),)
 
     def keep(self, stay: list[int], rows: Tensor) -> None:
         """Go on with these rows, in numbers and as a tensor, alone."""
         self._lengths = [self._lengths[i] for i in stay]
         self._host_limits = [self._host_limits[i] for i in stay]
-        self.limits = self.limits[rows]
-        self.prefixes = self.prefixes.keep(rows, max(self._lengths))
+        self.limits, self.lengths = self.limits[rows], self.lengths[rows]
+        self.tokens, self.last = self.tokens[rows], self.last[rows]
 
 
 def iterate(
     growth: Growth,
-    iteration: Callable[[Growth], Accepted],
+    draft: Callable[[Growth], tuple[Tensor, ...]],
     keep: Callable[[Tensor], None],
     watch: Stopwatch,
 ) -> list[Trace]:
-    """Repeat `iteration` until every sentence has ended; rows that have are dropped by `keep`."""
+    """Let the translations grow by what `draft` returns until every sentence has ended.
+
+    Rows that have are dropped by `keep`.
+    """
     numbers = list(range(len(growth.limits)))  # of the sentences in the rows
     traces = [Trace() for _ in numbers]
     while numbers:
-        new = iteration(growth)
-        # The one look at the device: all that the host wants to know comes at once.
-        facts = torch.stack([new.counts.double(), new.ended.double(), new.scores.double()], 1)
-        known = torch.cat([facts, new.tokens.double()], 1).tolist()
-        growth.add(new, [int(count) for count, *_ in known])
+        known = growth.take(*draft(growth))
         stay = []
         for row, (count, ended, score, *tokens) in enumerate(known):
             traces[numbers[row]].add(tokens[: int(count)], score)

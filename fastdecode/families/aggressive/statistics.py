@@ -7,13 +7,12 @@ from typing import Any
 
 from torch import Tensor
 
-from fastdecode.drafting import Drafts
 from fastdecode.errors import UserError
 from fastdecode.families.aggressive.decoders import DraftAndVerify, Look
 from fastdecode.families.aggressive.eager import EagerDrafter, EagerVerifier
 from fastdecode.families.aggressive.growth import Growth
 from fastdecode.families.aggressive.rows import Decoder as Row
-from fastdecode.families.aggressive.sides import Checks, verifier_of
+from fastdecode.families.aggressive.sides import verifier_of
 from fastdecode.families.aggressive.verify import Accepted
 from fastdecode.measure.statistic import Split, Statistic
 from fastdecode.progress import track
@@ -84,11 +83,10 @@ class Recorder(DraftAndVerify):
         (translation,) = self([source])
         return {"translation": translation.tokens, "iterations": self._seen}
 
-    def _iteration(self, growth: Growth, checks: Checks, drafts: Drafts) -> Accepted:
-        look = self._look(growth, checks, drafts)
-        new = self._decide(look)
-        length = int(growth.prefixes.lengths)
-        prefix = growth.prefixes.tokens[0, :length].tolist()
+    def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
+        look = self._look(growth, *given)
+        new = self._accept(look)
+        prefix = growth.tokens[0, : int(growth.lengths)].tolist()
         written = new.tokens[0, : int(new.counts)].tolist()
         self._seen.append(self._described(prefix, look, written))
         return new
