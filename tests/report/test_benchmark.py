@@ -1,6 +1,6 @@
 from typing import Any
 
-from fastdecode.report.benchmark import OPPONENTS, batches, ratios, stages
+from fastdecode.report.benchmark import batches, ratios, stages
 
 
 def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]:
@@ -31,26 +31,28 @@ def row(name: str, median: float, batch: int = 1, **more: Any) -> dict[str, Any]
 
 
 def test_ratios_stand_over_the_same_model_and_search() -> None:
-    greedy, ours = "random/autoregressive-6-6/fairseq-beam1", "random/lattice-6-1/fastdecode-x"
-    base = OPPONENTS["reference"]
-    frame = ratios(
-        [
-            row(greedy, 30.0, over=greedy),
-            row(base, 60.0, over=base),
-            row(OPPONENTS["optimised"], 20.0, over=base),
-            row("random/lattice-6-1/eager-x", 20.0),
-            row(ours, 10.0, over="random/lattice-6-1/eager-x"),
-        ]
+    ours, theirs = "random/lattice-6-1/fastdecode-x", "random/lattice-6-1/eager-x"
+    greedy, base, peer, own = (
+        f"random/autoregressive-6-6/{name}"
+        for name in ("fairseq-beam1", "fairseq-beam5", "ctranslate2-beam5", "fastdecode-beam5")
     )
-    assert frame["over reference"].tolist() == ["×1.00", "×1.00", "×3.00", "–", "×2.00"]
-    assert frame["over CTranslate2 fp32"].tolist() == ["–", "×0.33", "×1.00", "–", "–"]
-    assert frame["over 6-6 beam 5"].tolist() == [  # tiers do not mix
-        "×2.00",
-        "×1.00",
-        "×1.00",
-        "×3.00",
-        "×2.00",
+    rows = [
+        row(greedy, 30.0, over=greedy),
+        row(base, 60.0, over=base),
+        row(peer, 20.0, over=base),
+        row(own, 40.0, over=base),
+        row(theirs, 20.0),
+        row(ours, 10.0, over=theirs),
     ]
+    frame = ratios(rows)
+    over = {"reference": ["×1.00", "×1.00", "×3.00", "×1.50", "–", "×2.00"]}
+    over["CTranslate2 fp32"] = ["–", "×0.33", "×1.00", "×0.50", "–", "–"]
+    # tiers do not mix
+    over["6-6 beam 5"] = ["×2.00", "×1.00", "×1.00", "×0.50", "×3.00", "×2.00"]
+    assert {name: frame[f"over {name}"].tolist() for name in over} == over
+    del rows[2]  # then ours is the fastest that was timed
+    assert ratios(rows)["over 6-6 beam 5"].tolist()[2:] == ["×1.00", "×3.00", "×4.00"]
+    assert ratios(rows[3:])["over 6-6 beam 5"].tolist() == ["–", "–"]
 
 
 def test_stages_have_a_column_each() -> None:
