@@ -142,7 +142,8 @@ def cuda_graph(work: Work[Output]) -> Work[Output]:
     """Record `work` on the current GPU; return what runs it again and gives the same tensors.
 
     Raises RuntimeError where it cannot be recorded, and from then on always: what a recording that
-    fails leaves behind in CUDA and PyTorch is not relied on for another.
+    fails leaves behind in CUDA and PyTorch is not relied on for another. PyTorch's own draws on the
+    GPU fail afterwards, too; no decoder asks for them.
     """
     if _failures:
         raise RuntimeError(f"a recording of this process failed before ({_failures[0]})")
