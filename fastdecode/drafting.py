@@ -42,10 +42,6 @@ class Prefixes:
     longest: int
     """The highest of the lengths, known without waiting for the device."""
 
-    def keep(self, rows: Tensor, longest: int) -> "Prefixes":
-        """Return these rows alone."""
-        return Prefixes(self.tokens[rows], self.lengths[rows], longest)
-
 
 class Drafts(Protocol):
     """What is drafted for one batch, as its translations grow."""

@@ -1,4 +1,4 @@
-"""What every search that writes from step to step has; its steps can be recorded.
+"""What every search that writes from step to step has; its steps, and others, can be recorded.
 
 Of one sentence on a GPU a step takes less than to launch its kernels one by one. So it is recorded
 once, as the decoder's passes are, and then repeated.
@@ -98,13 +98,17 @@ class RecordedStep:
     _steps: recording.Recorded[tuple[Tensor, ...]] | None = None
     _names: Sequence[str] = ()  # of the tensors that a search consists of
 
+    def __init__(self, name: str = "a step of a search"):
+        """Record steps, of which the log speaks by their `name`."""
+        self._name = name
+
     def __call__(self, search: Stepping, *given: Tensor) -> tuple[Tensor, ...]:
         """Do what `search.step(*given)` does."""
         names = [name for name, value in vars(search).items() if torch.is_tensor(value)]
         if self._steps is None:
             self._names = names
             step = partial(_step, copy(search), names)
-            self._steps = recording.Recorded(step, "a step of a search")
+            self._steps = recording.Recorded(step, self._name)
         assert names == self._names  # in the same order, by which the state is found again
         found = self._steps(*given, *(vars(search)[name] for name in names))
         vars(search).update(zip(names, found, strict=False))

@@ -4,7 +4,7 @@ Its tasks for speech and its criteria for classification are imported with every
 they import metrics that no translation needs; every job is a process that would pay for them. While
 fairseq is imported they are empty modules, which are taken away again, so that whoever needs the
 real ones afterwards gets them. What one of those tasks says of a package that nobody here needs is
-not said.
+not said, nor what matplotlib says to those who look for its faults: one of them turns that on.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
 
 UNUSED = ("sklearn", "sklearn.metrics", "scipy", "scipy.stats")
-ADVISES = "fairseq.tasks.text_to_speech"  # to install tensorboardX
+TALKATIVE = ("fairseq.tasks.text_to_speech", "matplotlib")
 
 
 class Empty(ModuleType):
@@ -46,7 +46,8 @@ class LeanLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Import fairseq, which imports all of its tasks."""
-        logging.getLogger(ADVISES).setLevel(logging.WARNING)
+        for name in TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
         with emptied(UNUSED):
             super().exec_module(module)
 

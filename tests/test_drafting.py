@@ -77,13 +77,6 @@ def test_every_row_goes_on_as_by_the_naive_twin(rows: list[tuple[list[int], list
         assert row == ([*draft, 2] + [PAD] * 20)[start : start + min(3, width)]
 
 
-def test_prefixes_that_stay() -> None:
-    kept = Prefixes(torch.tensor([[5, 6], [7, 8]]), torch.tensor([2, 1]), 2).keep(
-        torch.tensor([1]), 1
-    )
-    assert (kept.tokens.tolist(), kept.lengths.tolist(), kept.longest) == ([[7, 8]], [1], 1)
-
-
 class Upside:
     """Translates by turning sentences round."""
 

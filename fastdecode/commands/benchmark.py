@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from fastdecode.commands.selection import positive, threads
+from fastdecode.commands.selection import DEFINITIONS, positive, threads
 from fastdecode.errors import UserError
 from fastdecode.families import untrained_families
 from fastdecode.files import write_lines
@@ -17,8 +17,9 @@ DEFAULT = Path("results/benchmark")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options; the defaults are a base Transformer (Vaswani et al., 2017)."""
     parser.description = (
-        "Time decoders side by side on random weights: nothing is trained, and translations are\n"
-        "held to --length tokens. Writes a table and all raw samples, and prints the table."
+        "Time decoders side by side on random weights: nothing is trained, and what is written\n"
+        "step by step is held to --length tokens. Writes a table and all raw samples, prints the\n"
+        "table, and draws speed-ups over beam 5 beside the published ones."
     )
     parser.epilog = "example:\n  fastdecode benchmark --families autoregressive --layers 6-6 12-1"
     names = untrained_families()
@@ -54,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--heads", type=positive, default=8, help="attention heads (%(default)s)")
     parser.add_argument("--vocabulary", type=int, default=32000, help="words (%(default)s)")
     parser.add_argument(
-        "--length", type=positive, default=28, help="tokens in and out (%(default)s)"
+        "--length",
+        type=positive,
+        default=28,
+        help="tokens in, and out where they are held to it (%(default)s)",
     )
     parser.add_argument("--lines", type=positive, default=4, help="source lines (%(default)s)")
     parser.add_argument(
@@ -99,13 +103,19 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fastdecode.devices import check_device, own_devices
     from fastdecode.measure.benchmark import Plan, benchmark
-    from fastdecode.report.benchmark import tables
+    from fastdecode.report.benchmark import published_speedups, tables
+    from fastdecode.report.benchmark_figure import draw_speedups
 
     torch.set_num_threads(arguments.threads)  # before CTranslate2 asks how many
     values = {key: getattr(arguments, key) for key in Plan.__dataclass_fields__}
     with own_devices(arguments.device, 1):
         check_device(arguments.device)
-        text = tables(*benchmark(Plan(**values), arguments.out))
+        rows, facts = benchmark(Plan(**values), arguments.out)
+    published = published_speedups(rows, DEFINITIONS)
+    text = tables(rows, facts, published)
     write_lines(arguments.out / "benchmark.md", text.splitlines())
     print(text)
-    print(f"{arguments.out}: benchmark.json, benchmark.md and every raw sample", file=sys.stderr)
+    written = "benchmark.json, benchmark.md and every raw sample"
+    if draw_speedups(rows, facts, published, arguments.out / "benchmark.svg"):
+        written += ", and speed-ups as benchmark.svg"
+    print(f"{arguments.out}: {written}", file=sys.stderr)

@@ -1,9 +1,9 @@
 """Decoders side by side on random weights: what decoding costs, with nothing trained.
 
-Lengths are forced to `length` tokens, so that all do the same work; there is no BPE, so the clock
-covers words in to words out. It compares engines, reference and optimised, on one model: the one
-place where tiers stand in a ratio, since the translations are the same. Each family's room says
-what is timed of it (`untrained.py`).
+What writes step by step is held to `length` tokens, so that all do the same work; there is no BPE,
+so the clock covers words in to words out. It compares engines, reference and optimised, on one
+model: the one place where tiers stand in a ratio, since the translations are the same. Each
+family's room says what is timed of it (`untrained.py`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,24 +1,28 @@
 """The tables of the benchmark: decoders in ratios, stages, batches."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from fastdecode.config.base import read_yaml
+from fastdecode.families import untrained
 from fastdecode.report.tables import NOT_MEASURED, to_markdown
 
 Rows = Sequence[Mapping[str, Any]]
 BEAM5 = "random/autoregressive-6-6/{}-beam5"
-OPPONENTS = {  # who writes what papers are faster than, and the fastest of those that were timed
+OPPONENTS = {  # who writes what papers are faster than: the first that was timed
     "reference": ("fairseq",),
     "optimised": ("ctranslate2", "fastdecode"),
 }
 CAPTION = (
-    "Random weights, {length} tokens in and out, one sentence at a time, {device}, threads "
-    "{threads}, {precision}: median milliseconds over {lines} lines and {repeats} repeats. Ratios "
-    "are of medians. Reference: the decoder of tier reference that is asked for the same, with the "
-    "same model. 6-6 beam 5: fairseq's for decoders of tier reference, for others CTranslate2's, "
-    "or ours where that was not timed. "
+    "Random weights, {length} tokens in, and out of what writes step by step, one sentence at a "
+    "time, {device}, threads {threads}, {precision}: median milliseconds over {lines} lines and "
+    "{repeats} repeats. Ratios are of medians. Reference: the decoder of tier reference that is "
+    "asked for the same, with the same model. 6-6 beam 5: fairseq's for decoders of tier reference, for others CTranslate2's, "
+    "or ours where that was not timed. Published: over the paper's own beam 5, on its own GPU. "
     "Floor: the share of the time in which memory ({bandwidth:.1f} GB/s) could deliver the weights "
     "of all passes."
 )
@@ -29,11 +33,17 @@ BATCHES = (
 )
 
 
-def tables(rows: Rows, facts: Mapping[str, Any]) -> str:
-    """Return all tables as Markdown; `facts` are what CAPTION asks for, and `notes` of families."""
+def tables(
+    rows: Rows, facts: Mapping[str, Any], published: Mapping[str, float] = MappingProxyType({})
+) -> str:
+    """Return all tables as Markdown.
+
+    `facts` are what CAPTION asks for, and `notes` of families; `published` is of
+    `published_speedups`.
+    """
     singles = [row for row in rows if row["batch"] == 1]
     caption = " ".join([CAPTION.format(**facts), *facts["notes"]])
-    parts = [to_markdown(ratios(singles), caption)]
+    parts = [to_markdown(ratios(singles, published), caption)]
     for family in dict.fromkeys(row["family"] for row in singles):
         staged = [row for row in singles if row["family"] == family and row["stages"]]
         if staged:
@@ -43,8 +53,33 @@ def tables(rows: Rows, facts: Mapping[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def ratios(rows: Rows) -> pd.DataFrame:
-    """Return a line for every model and decoder, with ratios of medians."""
+def opponent(rows: Rows, tier: str) -> Mapping[str, Any] | None:
+    """Return the beam 5 that decoders of a tier stand over, if one was timed."""
+    found = {row["name"]: row for row in rows}
+    names = map(BEAM5.format, OPPONENTS[tier])
+    return next((found[name] for name in names if name in found), None)
+
+
+def published_speedups(rows: Rows, definitions: Path) -> dict[str, float]:
+    """Return what papers published of the rows, by name; `definitions` is the folder config/.
+
+    The family's room says where it stands (`untrained.PUBLISHED`): paper, artifact, line and key.
+    """
+    found = {}
+    for row in rows:
+        places = getattr(untrained(row["family"]), "PUBLISHED", {})
+        if place := places.get(f"{row['layers']}/{row['decoder']}"):
+            paper, artifact, line, key = place.split(".")
+            cells = read_yaml(definitions / "papers" / f"{paper}.yaml")["artifacts"][artifact]
+            found[row["name"]] = float(cells["rows"][line][key])
+    return found
+
+
+def ratios(rows: Rows, published: Mapping[str, float] = MappingProxyType({})) -> pd.DataFrame:
+    """Return a line for every model and decoder, with ratios of medians.
+
+    `published` has the papers' speed-ups, by name.
+    """
     medians = {row["name"]: row["median"] for row in rows}
     peers = (row["precision"] for row in rows if row["decoder"].startswith("ctranslate2-"))
     peer = f"over CTranslate2 {next(peers, '')}".rstrip()
@@ -53,10 +88,7 @@ def ratios(rows: Rows) -> pd.DataFrame:
         other = medians.get(name)
         return f"×{other / row['median']:.2f}" if other else NOT_MEASURED
 
-    opponents = {
-        tier: next((name for name in map(BEAM5.format, engines) if name in medians), None)
-        for tier, engines in OPPONENTS.items()
-    }
+    opponents = {tier: (opponent(rows, tier) or {}).get("name") for tier in OPPONENTS}
     lines = []
     for row in rows:
         same_search = row["decoder"].partition("-")[2]
@@ -74,6 +106,9 @@ def ratios(rows: Rows) -> pd.DataFrame:
                 "over reference": over(row, row["over"]),
                 peer: over(row, ctranslate2),
                 "over 6-6 beam 5": over(row, opponents[row["tier"]]),
+                "published": f"×{published[row['name']]:g}"
+                if row["name"] in published
+                else NOT_MEASURED,
             }
         )
     return pd.DataFrame(lines, dtype=str)

@@ -9,15 +9,12 @@ from functools import partial
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from fastdecode.transformer import recording
 from fastdecode.transformer.decoder import Decoder, Memory
 from fastdecode.transformer.encoder import Encoder
 from fastdecode.transformer.recording import Pinned, Recorded, padded, seen, up
-
-NEW = 8  # tokens that are fed at once, behind a prefix, are multiples of it
 
 
 def encoder_of(module: Any) -> Encoder:
@@ -57,9 +54,12 @@ class GraphedDecoder(Decoder):
     def begin(
         self, encoded: Tensor, mask: Tensor | None, rows: int, longest: int, clear: bool = False
     ) -> Memory:
-        """See Decoder. The memory lies in buffers that the next one of its size takes over."""
+        """See Decoder. The memory lies in buffers, which are taken over by what begins next.
+
+        That is by one of as much room, and by one of a source as long.
+        """
         assert len(encoded) == 1 and mask is None
-        room = up(longest + NEW - 1)
+        room = up(longest)
         keys = self.source_keys(encoded)
         own = keys.new_zeros(self.room(rows, room))  # what is masked counts nothing, but is read
         return Memory(
@@ -76,19 +76,11 @@ class GraphedDecoder(Decoder):
 
     def step_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
         """See Decoder. The logits are overwritten by those of the next draft as long."""
-        return self._behind("logits", self.run, tokens, longest, memory)
+        return self._repeat("logits", self.run, tokens, longest, memory)
 
     def states_at(self, tokens: Tensor, lengths: Tensor, longest: int, memory: Memory) -> Tensor:
         """See Decoder. The states are overwritten by those of the next draft as long."""
-        return self._behind("states", self.states, tokens, longest, memory)
-
-    def _behind(
-        self, kind: str, run: Callable[..., Tensor], tokens: Tensor, start: int, memory: Memory
-    ) -> Tensor:
-        new = tokens.shape[1]
-        # whatever is read behind the last token is seen by no other, and forgotten
-        more = tokens if new % NEW == 0 else F.pad(tokens, (0, up(new, NEW) - new))
-        return self._repeat(kind, run, more, start, memory)[:, :new]
+        return self._repeat("states", self.states, tokens, longest, memory)
 
     def _repeat(
         self, kind: str, run: Callable[..., Tensor], tokens: Tensor, start: int, memory: Memory

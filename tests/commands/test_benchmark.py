@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,22 @@ def test_the_tables_are_printed_and_kept(
     main(["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert said.out == (tmp_path / "benchmark.md").read_text() + "\n"
-    assert "Random weights, 5 tokens in and out" in said.out
+    assert "Random weights, 5 tokens in" in said.out
     assert f"{tmp_path}: benchmark.json, benchmark.md and every raw sample" in said.err
     assert (tmp_path / "benchmark.json").is_file()
+    assert not (tmp_path / "benchmark.svg").exists()  # no beam 5 was timed
+
+
+def test_speed_ups_are_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 2"
+    chosen = "--families autoregressive dag --layers 6-6"
+    decoders = "--decoders fairseq-beam5 eager-lookahead"
+    given = [*size.split(), *chosen.split(), *decoders.split(), "--out", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", "fastdecode", "benchmark", *given], check=True)
+    said = capfd.readouterr()
+    assert "DEBUG" not in said.err and "speed-ups as benchmark.svg" in said.err
+    assert "dag 6-6, lookahead" in (tmp_path / "benchmark.svg").read_text()
+    assert "×13.9" in said.out
 
 
 @pytest.mark.parametrize("command", ["benchmark", "translate --system raw/transformer"])

@@ -1,5 +1,6 @@
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from fastdecode.transformer.linear import has_bf16
 
 SMALL: dict[str, Any] = {"width": 16, "ffn": 32, "heads": 2, "vocabulary": 100, "length": 5}
 PLAN = Plan(layers=["2-1"], lines=2, warmup=1, repeats=2, **SMALL)
+MORE = replace(PLAN, lines=12)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) 
     assert document["provenance"]["plan"]["vocabulary"] == 100
     with (out / "benchmark.samples.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(names) * 2 * 2
-    assert "Random weights, 5 tokens in and out" in text
+    assert "Random weights, 5 tokens in" in text
     assert "| candidates | encode | score | search | finish |" in text
     assert "Batches" not in text
     assert "the decoders called prescribed is not measured but given, 6, 6," in text
@@ -70,8 +72,8 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, System]:
     return made
 
 
-def written(entry: Entry, systems: dict[str, System]) -> list[str]:
-    sources = [Words().source_tokens(line) for (line,) in PLAN.workload()[1]]
+def written(entry: Entry, systems: dict[str, System], plan: Plan = PLAN) -> list[str]:
+    sources = [Words().source_tokens(line) for (line,) in plan.workload()[1]]
     text = Words().target_text
     decoder = systems[entry.system].decoder(entry.family, entry.settings, text)
     return [translation.text for translation in decoder(sources)]
@@ -85,7 +87,8 @@ def test_engines_write_the_same_words_as_their_reference(systems: dict[str, Syst
             continue
         if "ctranslate2" in entry.decoder and entry.settings["beam"] > 1:
             continue  # its stopping rule is its own
-        assert written(entry, systems) == written(over, systems)
+        assert written(entry, systems, MORE) == (texts := written(over, systems, MORE))
+        assert any(texts) or entry.family == "dag"  # of tiny random graphs paths are empty
         compared += 1
     assert compared == 2 + 1 + 2 + 2 + 2 + 2 + 1  # the last two: graphs, slots
 
@@ -123,10 +126,12 @@ def test_layers_in_turn_are_those_that_run(
 
 def test_forced_lengths(systems: dict[str, System]) -> None:
     for entry in PLAN.entries():
+        if entry.family in ("dag", "parallel"):  # left to chance
+            continue
         lengths = {len(text.split()) for text in written(entry, systems)}
         if entry.family in ("autoregressive", "bidirectional"):
             assert lengths == {PLAN.length}
-        elif entry.family in ("aggressive", "lattice"):
+        else:
             assert all(abs(length - PLAN.length) <= 3 for length in lengths)
 
 

@@ -50,9 +50,10 @@ def test_ratios_stand_over_the_same_model_and_search() -> None:
     # tiers do not mix
     over["6-6 beam 5"] = ["×2.00", "×1.00", "×1.00", "×0.50", "×3.00", "×2.00"]
     assert {name: frame[f"over {name}"].tolist() for name in over} == over
-    del rows[2]  # then ours is the fastest that was timed
+    del rows[2]  # then ours is the one that was timed
     assert ratios(rows)["over 6-6 beam 5"].tolist()[2:] == ["×1.00", "×3.00", "×4.00"]
     assert ratios(rows[3:])["over 6-6 beam 5"].tolist() == ["–", "–"]
+    assert ratios(rows[3:], {ours: 19.62})["published"].tolist() == ["–", "×19.62"]
 
 
 def test_stages_have_a_column_each() -> None:

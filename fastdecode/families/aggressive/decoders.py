@@ -44,8 +44,10 @@ class Front:
         self._row, self._finish, self._watch, self._longest = row, finish, watch, longest
         self._device = next(system.models[0].parameters()).device
         self._rules = Rules(system.target.eos(), system.target.pad(), row.min_len)
-        records = row.engine == "fastdecode" and recording.pays(system.models[0])
-        self._recorded = RecordedStep() if records else None
+        self._recorded: RecordedStep | None = None
+        if row.engine == "fastdecode" and recording.pays(system.models[0]):
+            key = f"{type(self).__name__} by {self._rules}, β = {row.beta}, τ = {row.tau}"
+            self._recorded = system.share(key, lambda: RecordedStep("the end of an iteration"))
 
     @torch.inference_mode()
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
@@ -151,7 +153,7 @@ class DraftAndVerify(Front):
         most = min(growth.most, self._row.block or growth.most)
         # at its limit the verifier has the last word alone
         proposed = drafts.propose(prefixes, most) if most else prefixes.tokens[:, :0]  # (R, n)
-        proposed = growth.even(proposed)
+        proposed = growth.padded(proposed)
         self._watch.lap("draft")
         logits = checks.logits(torch.cat([growth.last, proposed], dim=1), prefixes)
         self._watch.lap("verify")

@@ -55,8 +55,8 @@ class RecordedDrafts:
         if not self._begun or len(self._begun[0]) < width:
             places, slots = drafting.decoder.slots(self._source, width)
             self._begun = drafting.pin("places", places), drafting.pin("slots", slots)
-        pinned = *self._begun, *self._read
-        return drafting.propose(prefixes.tokens, prefixes.lengths, pinned=pinned)[:, :most]
+        tokens, pinned = prefixes.tokens[:, :width], (*self._begun, *self._read)
+        return drafting.propose(tokens, prefixes.lengths, pinned=pinned)[:, :most]
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts: it is one sentence."""

@@ -13,7 +13,8 @@ from fastdecode.families.aggressive.verify import Accepted, Rules
 from fastdecode.growing import RecordedStep
 from fastdecode.stages import Stopwatch
 from fastdecode.transformer import recording
-from fastdecode.transformer.graphs import NEW
+
+NEW = 8  # tokens that a recorded pass verifies are multiples of it
 
 
 @dataclass
@@ -52,13 +53,14 @@ class Growth:
         """
         self._rules, self._decide, self._recorded = rules, decide, recorded
         self._host_limits = limits
-        self._whole = recording.up(max(limits) + 1) - 1  # drafts one iteration as the other
-        # That of a single one ends at its limit; of several all are as long as any can use.
-        beyond = self._whole if recorded is not None else max(limits) if len(limits) > 1 else 0
+        self._alike = recording.up(max(limits) + 1) - 1  # tokens that recorded iterations draft
+        # The draft of a single sentence ends at its limit; in a batch all are as long as any's.
+        beyond = self._alike if recorded is not None else max(limits) if len(limits) > 1 else 0
         self.room = max(limits) + beyond + 1  # for a prefix with its draft and one more
         self.limits = torch.tensor(limits, device=device)  # (R)
         self.lengths = torch.zeros_like(self.limits)  # (R)
-        places = self.room + 1 if recorded is None else recording.up(self.room + 1)
+        # Where it is recorded an iteration is done three times, each on what the one before left.
+        places = self.room + 1 if recorded is None else recording.up(self.room + 3)
         self.tokens = torch.full((len(limits), places), rules.eos, device=device)  # (R, T)
         self.last = self.tokens[:, :1].clone()  # (R, 1), of each; `</s>` where it is empty
         self._lengths = [0] * len(limits)  # as `lengths`, on the host
@@ -75,7 +77,7 @@ class Growth:
         Where iterations are recorded they all draft alike: what is behind a limit is refused.
         """
         if self._recorded is not None:
-            return self._whole
+            return self._alike
         left = (limit - n for limit, n in zip(self._host_limits, self._lengths, strict=True))
         return max(left)
 
@@ -87,8 +89,8 @@ class Growth:
         pairs = zip(self._host_limits, self._lengths, strict=True)
         return self._recorded is not None or any(n + new > limit for limit, n in pairs)
 
-    def even(self, drafts: Tensor) -> Tensor:
-        """Return `drafts` (R, n) with padding behind them where few sizes are wanted."""
+    def padded(self, drafts: Tensor) -> Tensor:
+        """Return `drafts` (R, n), where iterations are recorded with padding, for few sizes."""
         more = -(drafts.shape[1] + 1) % NEW
         if self._recorded is None or not more:
             return drafts

@@ -41,6 +41,11 @@ NOTE = (
     f"{', '.join(map(str, ACCEPTED))} tokens an iteration (the published mean of vanilla GAD is "
     "6.13), since random weights agree on nothing; every pass is run."
 )
+PUBLISHED = {
+    f"6-6/{engine}-{name}": f"aggressive.table1.{line}.speed"
+    for engine in ("eager", "fastdecode")
+    for name, line in (("gad-strict-prescribed", "gad"), ("gad-draft-only", "drafter"))
+}
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
@@ -90,15 +95,16 @@ class PrescribedSystem(System):
         other = self.companion("verifier")
         verifier = (FastVerifier if row.engine == "fastdecode" else EagerVerifier)(other)
         watch = watch or Stopwatch(on=self.device == "cpu")
-        return DraftAndVerify(self, row, finish, watch, Prescribed(verifier), drafter)
+        prescribed = Prescribed(verifier, self.target.eos())
+        return DraftAndVerify(self, row, finish, watch, prescribed, drafter)
 
 
 class Prescribed:
     """A verifier that accepts as many tokens of each draft as ACCEPTED says."""
 
-    def __init__(self, verifier: Verifier):
+    def __init__(self, verifier: Verifier, eos: int):
         """Let `verifier` do the work."""
-        self._verifier = verifier
+        self._verifier, self._eos = verifier, eos
         self.longest, self.bytes_per_pass = verifier.longest, verifier.bytes_per_pass
         self.serial_layers = verifier.serial_layers
 
@@ -108,15 +114,15 @@ class Prescribed:
 
     def begin(self, batch: Batch, encoded: Any, room: int) -> "PrescribedChecks":
         """See Verifier."""
-        return PrescribedChecks(self._verifier.begin(batch, encoded, room))
+        return PrescribedChecks(self._verifier.begin(batch, encoded, room), self._eos)
 
 
 class PrescribedChecks:
     """A batch that is verified; all its sentences advance alike."""
 
-    def __init__(self, checks: Checks):
+    def __init__(self, checks: Checks, eos: int):
         """Begin with the first iteration."""
-        self._checks, self._accepted = checks, cycle(ACCEPTED)
+        self._checks, self._eos, self._accepted = checks, eos, cycle(ACCEPTED)
 
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks: what the model says, but for the drafted tokens."""
@@ -127,7 +133,10 @@ class PrescribedChecks:
         places = torch.arange(drafts.shape[1], device=drafts.device)
         highest = logits.amax(-1)[:, :kept]  # (R, kept)
         logits[rows, places[:kept], drafts[:, :kept]] = highest + 1
-        logits[rows, places[kept : kept + 1], drafts[:, kept : kept + 1]] = -inf
+        refused = logits[rows, places[kept : kept + 1], drafts[:, kept : kept + 1]]
+        ends = drafts[:, kept : kept + 1] == self._eos  # at a limit nothing else may be written
+        refused = refused.masked_fill(~ends, -inf)
+        logits[rows, places[kept : kept + 1], drafts[:, kept : kept + 1]] = refused
         return logits
 
     def keep(self, rows: Tensor) -> None:

@@ -5,7 +5,7 @@ A beam's is not: what it keeps depends on what a graph says, and a random one sa
 
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.families.dag.model import GraphModel
+from fastdecode.families.dag.model import LONGEST_SOURCE, GraphModel
 from fastdecode.system import System
 
 if TYPE_CHECKING:
@@ -15,9 +15,13 @@ LAYERS = ("6-6",)
 FACTOR = 8.0  # λ of the paper's main results
 SEARCHES = ("lookahead", "viterbi")
 NOTE = (
-    f"dag: graphs of {FACTOR:g} vertices for every token of the source; how long a path through a "
-    "random one is, is left to chance."
+    f"dag: graphs of {FACTOR:g} vertices for every token of a source of up to {LONGEST_SOURCE}; "
+    "how long a path through a random one is, is left to chance."
 )
+PUBLISHED = {
+    f"6-6/{engine}-lookahead": "dag.table1.da_lookahead.speedup"
+    for engine in ("eager", "fastdecode")
+}
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 LAYERS = ("6-1",)
 SPREAD = 3.0  # slots, the standard deviation of where a word's translation stands
 STRIDE = 7919  # the words of a row are so far apart, or a little more
+PUBLISHED = {
+    f"6-1/{engine}-vocabulary": "lattice.table1.ours_kd.speedup"
+    for engine in ("eager", "fastdecode", "bf16")
+}
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.parallel.models import CtcModel
 from fastdecode.families.parallel.rows import UPSAMPLE
+from fastdecode.families.parallel.training import POSITIONS
 from fastdecode.system import System
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ NOTE = (
     f"parallel: {UPSAMPLE} slots for every token of the source; how many of them a random model "
     "leaves blank is left to chance."
 )
+PUBLISHED = {  # that of CTC + GLAT, which decodes alike
+    f"6-6/{engine}-ctc": "dag.table1.ctc_glat.speedup" for engine in ("eager", "fastdecode")
+}
 
 
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
@@ -27,4 +31,5 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
 def build(plan: "Untrained") -> System:
     """Return a CTC model that begins as the code of GLAT's authors."""
     glat = {"src_embedding_copy": True, "soft_copy": True, "activation_fn": "gelu"}
-    return plan.system(CtcModel, upsample=UPSAMPLE, **glat)
+    slots = UPSAMPLE * (POSITIONS + 1)
+    return plan.system(CtcModel, upsample=UPSAMPLE, max_target_positions=slots, **glat)
