@@ -21,8 +21,9 @@ CAPTION = (
     "Random weights, {length} tokens in, and out of what writes step by step, one sentence at a "
     "time, {device}, threads {threads}, {precision}: median milliseconds over {lines} lines and "
     "{repeats} repeats. Ratios are of medians. Reference: the decoder of tier reference that is "
-    "asked for the same, with the same model. 6-6 beam 5: fairseq's for decoders of tier reference, for others CTranslate2's, "
-    "or ours where that was not timed. Published: over the paper's own beam 5, on its own GPU. "
+    "asked for the same, with the same model. 6-6 beam 5: fairseq's for decoders of tier "
+    "reference, for others CTranslate2's, or ours where that was not timed. Published: over the "
+    "paper's own beam 5, on its own GPU. "
     "Floor: the share of the time in which memory ({bandwidth:.1f} GB/s) could deliver the weights "
     "of all passes."
 )

@@ -20,6 +20,15 @@ SENTENCES = [["w1"] * count for count in (2, 9, 4)]
 TOLERANT = {"beta": 14, "tau": 999.0}  # all that is drafted is accepted
 
 
+def whole() -> System:
+    """Another family's drafter, whose drafts are as long as its translations."""
+    return replace(shaken(untrained(seed=8), 9), companions={"verifier": untrained()})
+
+
+BY_OTHERS = {"drafter": "autoregressive", "verifier": "verifier"}
+BY_OTHERS |= {"draft": {"beam": 2, "engine": "fastdecode"}}
+
+
 @pytest.mark.parametrize(
     "row",
     [
@@ -56,10 +65,8 @@ def test_one_encoder_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whole_sentences_of_another_family(monkeypatch: pytest.MonkeyPatch) -> None:
-    system = replace(shaken(untrained(seed=8), 9), companions={"verifier": untrained()})
-    row = {"drafter": "autoregressive", "verifier": "verifier", **TOLERANT}
-    row["draft"] = {"beam": 2, "engine": "fastdecode"}
-    assert_recorded_writes_the_same(system, "aggressive", row, SENTENCES, monkeypatch)
+    row = {**BY_OTHERS, **TOLERANT}
+    assert_recorded_writes_the_same(whole(), "aggressive", row, SENTENCES, monkeypatch)
 
 
 @pytest.mark.parametrize("k", [2, 20])
@@ -69,14 +76,24 @@ def test_heads(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_recorded_writes_the_same(system, "aggressive", row, SENTENCES, monkeypatch)
 
 
-def test_few_sizes_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many lengths of sources and drafts: two encoders and two iterations in each window."""
+@pytest.mark.parametrize(
+    ("system", "row", "count"),
+    [
+        # both encoders; drafting, the pass and what accepts, for prefixes in windows of 32
+        (untrained_drafter(untrained()), TOLERANT, 2 + 3),
+        (untrained_drafter(untrained(), k=40), TOLERANT, 5),
+        (whole(), BY_OTHERS, 9),
+    ],
+)
+def test_few_sizes_are_recorded(
+    system: System, row: dict[str, Any], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sources of nine lengths, whatever the drafts and limits are."""
     recorder = record_on_this_cpu(monkeypatch)
-    decode = untrained_drafter(untrained()).decoder("aggressive", fast(**TOLERANT), " ".join)
-    for count in range(1, 10):
-        decode([["w2"] * count])
-    # both encoders; drafting, the pass and what accepts, for prefixes in windows of 32
-    assert recorder.count == 2 + 3
+    decode = system.decoder("aggressive", fast(**row), " ".join)
+    for words in range(1, 10):
+        decode([["w2"] * words])
+    assert recorder.count == count
 
 
 def fast(**row: Any) -> dict[str, Any]:
@@ -107,11 +124,14 @@ def test_decoders_of_the_same_rules_share_what_is_recorded(monkeypatch: pytest.M
 def test_drafters_of_other_rules_record_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     record_on_this_cpu(monkeypatch)
     system = untrained_drafter(untrained())
+    written, source = {}, ["w7"]  # whose first draft ends after four words
     for least in (9, 1, 9):
         row = fast(mode="draft", min_len=least)
-        (translation,) = system.decoder("aggressive", row, " ".join)(SENTENCES[:1])
-        eager = system.decoder("aggressive", {**row, "engine": "eager"}, " ".join)
-        assert translation.tokens == eager(SENTENCES[:1])[0].tokens
+        (found,) = system.decoder("aggressive", row, " ".join)([source])
+        (eager,) = system.decoder("aggressive", {**row, "engine": "eager"}, " ".join)([source])
+        assert found.tokens == eager.tokens
+        written[least] = found.tokens
+    assert written[9] != written[1]
 
 
 def test_without_a_gpu_nothing_is_recorded() -> None:
