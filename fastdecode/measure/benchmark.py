@@ -28,6 +28,7 @@ from fastdecode.progress import say
 from fastdecode.provenance import circumstances, provenance
 from fastdecode.system import System
 from fastdecode.text import Text
+from fastdecode.transformer.recording import refusals
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     bandwidth = machine["bandwidth"][str(plan.threads)]
     torch.set_num_threads(plan.threads)
     timings = time_untrained(plan, entries)
-    origin |= {"machine": machine, "after": circumstances()}
+    origin |= {"machine": machine, "after": circumstances(), "not_recorded": refusals()}
     document = write_latency(
         out / "benchmark.json",
         out / "benchmark.samples.csv",

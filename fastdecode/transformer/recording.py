@@ -3,7 +3,7 @@
 A CUDA graph repeats what it recorded on the very same memory. So what is recorded reads its input
 from buffers that stay where they are, and sizes are rounded up, so that few graphs are recorded.
 What cannot be recorded, or says something else when it is repeated, is done anew each time, and the
-log says so.
+log says so, and the record of a timing.
 """
 
 import logging
@@ -118,14 +118,27 @@ def _repeated(
         repeat = cuda_graph(work)
     except RuntimeError as error:
         cause = error.__context__ or error  # of the end of a recording that had failed before
-        LOGGER.warning("%s is not recorded: %s", name, str(cause).partition("\n")[0])
+        _refuse(name, str(cause).partition("\n")[0])
         return work
     _put(inputs, own)
     apart = difference(expected, repeat())
     if apart > TOLERANCE:
-        LOGGER.warning("%s is not recorded: the repetition differs by %.1e", name, apart)
+        _refuse(name, f"the repetition differs by {apart:.1e}")
         return work
     return repeat
+
+
+_refused: list[str] = []  # in this process
+
+
+def _refuse(name: str, why: str) -> None:
+    _refused.append(f"{name}: {why}")
+    LOGGER.warning("%s is not recorded: %s", name, why)
+
+
+def refusals() -> list[str]:
+    """Return what should have been recorded in this process and was not: the record of a timing."""
+    return list(_refused)
 
 
 def _put(inputs: Sequence[Tensor], own: Sequence[Tensor]) -> None:

@@ -34,6 +34,7 @@ def test_every_family_is_timed_with_nothing_trained(measured: tuple[Path, str]) 
     assert {row["family"] for row in document["rows"]} == set(untrained_families())
     assert all(row["median"] > 0 and row["stages"] for row in document["rows"])
     assert document["provenance"]["plan"]["vocabulary"] == 100
+    assert document["provenance"]["not_recorded"] == []
     with (out / "benchmark.samples.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(names) * 2 * 2
     assert "Random weights, 5 tokens in" in text

@@ -86,11 +86,14 @@ def test_what_does_not_prove_itself_is_not_repeated(
     record: Any, said: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("fastdecode.transformer.recording.cuda_graph", record)
+    monkeypatch.setattr("fastdecode.transformer.recording._refused", [])
     half: Recorded[Tensor] = Recorded(lambda x: x / 2, "half of it")
     with caplog.at_level(logging.WARNING):
         for number in (1.0, 3.0):
             assert half(torch.tensor([number])).tolist() == [number / 2]
     assert len(caplog.messages) == 1 and caplog.messages[0].startswith(said)
+    (refused,) = recording.refusals()
+    assert refused == caplog.messages[0].replace(" is not recorded", "")
 
 
 def test_what_is_large_is_not_recorded(

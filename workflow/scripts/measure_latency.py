@@ -14,6 +14,7 @@ from fastdecode.measure.summary import write_latency
 from fastdecode.measure.timing import Bench, Entry, time_decoders
 from fastdecode.provenance import circumstances, provenance
 from fastdecode.text import Text
+from fastdecode.transformer.recording import refusals
 
 files, params, names = snakemake.input, snakemake.params, snakemake.wildcards
 with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
@@ -43,7 +44,7 @@ with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
         before=before,
     )
     timed = time_decoders([Entry(**entry) for entry in params.entries], bench, names.scenario)
-    origin |= {"lines": timed.lines, "after": circumstances()}
+    origin |= {"lines": timed.lines, "after": circumstances(), "not_recorded": refusals()}
     write_latency(
         Path(snakemake.output.summary),
         Path(snakemake.output.samples),
