@@ -21,6 +21,7 @@ from fastdecode.apart import TOLERANCE, difference
 LOGGER = logging.getLogger(__name__)
 BLOCK = 32  # sizes are multiples of it
 LARGE = 2**26  # bytes of an output: where there are as many, launches are not what takes the time
+RESERVE = 1 / 8  # of a GPU's memory that recordings leave free
 
 Output = TypeVar("Output", Tensor, tuple[Tensor, ...])
 Work = Callable[[], Output]
@@ -156,10 +157,12 @@ def cuda_graph(work: Work[Output]) -> Work[Output]:
 
     Raises RuntimeError where it cannot be recorded, and from then on always: what a recording that
     fails leaves behind in CUDA and PyTorch is not relied on for another. PyTorch's own draws on the
-    GPU fail afterwards, too; no decoder asks for them.
+    GPU fail afterwards, too; no decoder asks for them. Where little memory is left, of which each
+    recording keeps some, none is tried, and none fails.
     """
     if _failures:
         raise RuntimeError(f"a recording of this process failed before ({_failures[0]})")
+    _check_memory()
     here = torch.cuda.current_stream()
     aside = _aside(here)
     aside.wait_stream(here)
@@ -177,6 +180,15 @@ def cuda_graph(work: Work[Output]) -> Work[Output]:
             torch._C._cuda_endAllocateToPool(here.device_index, pool)
         raise
     return partial(_replay, graph, output, work)
+
+
+def _check_memory() -> None:
+    free, total = torch.cuda.mem_get_info()
+    if free < RESERVE * total:
+        torch.cuda.empty_cache()  # what PyTorch keeps for others is of no use to a recording
+        free, total = torch.cuda.mem_get_info()
+    if free < RESERVE * total:
+        raise RuntimeError(f"only {free / 2**30:.1f} GB of {total / 2**30:.1f} are free on the GPU")
 
 
 def _replay(graph: Any, output: Output, work: Work[Output]) -> Output:

@@ -121,6 +121,26 @@ def test_what_a_recording_reads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(read) == 2 and all(tensor() is not None for tensor in read)
 
 
+@pytest.mark.parametrize(
+    ("free", "kept", "fits"), [(0.9, 0.0, False), (0.9, 0.2, True), (1.1, 0.0, True)]
+)
+def test_a_recording_leaves_memory_free(
+    free: float, kept: float, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what PyTorch keeps it gives back as much as it can, where that is needed."""
+    emptied: list[float] = []
+    monkeypatch.setattr(
+        torch.cuda, "mem_get_info", lambda: (int((free + sum(emptied)) * 2**30), 8 * 2**30)
+    )
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(kept))
+    monkeypatch.setattr(torch.cuda, "current_stream", no_graph)  # which comes next
+    with pytest.raises((RuntimeError, TypeError)) as caught:
+        recording.cuda_graph(lambda: torch.ones(1))
+    assert (str(caught.value) == "only 0.9 GB of 8.0 are free on the GPU") != fits
+    assert bool(emptied) == (free < 1)
+    assert not recording._failures
+
+
 @needs_gpu
 def test_a_gpu_repeats_what_it_recorded() -> None:
     with torch.inference_mode():
