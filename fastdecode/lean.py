@@ -4,7 +4,7 @@ Its tasks for speech and its criteria for classification are imported with every
 they import metrics that no translation needs; every job is a process that would pay for them. While
 fairseq is imported they are empty modules, which are taken away again, so that whoever needs the
 real ones afterwards gets them. What one of those tasks says of a package that nobody here needs is
-not said, nor what matplotlib says to those who look for its faults: one of them turns that on.
+not said, nor are matplotlib's debug messages, which another one turns on.
 """
 
 import importlib.util

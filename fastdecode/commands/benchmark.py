@@ -116,6 +116,8 @@ def run(arguments: argparse.Namespace) -> None:
     write_lines(arguments.out / "benchmark.md", text.splitlines())
     print(text)
     written = "benchmark.json, benchmark.md and every raw sample"
-    if draw_speedups(rows, facts, published, arguments.out / "benchmark.svg"):
+    picture = arguments.out / "benchmark.svg"
+    picture.unlink(missing_ok=True)  # an earlier one, should there be nothing to draw now
+    if draw_speedups(rows, facts, published, picture):
         written += ", and speed-ups as benchmark.svg"
     print(f"{arguments.out}: {written}", file=sys.stderr)

@@ -1,6 +1,7 @@
 """The tables of the benchmark: decoders in ratios, stages, batches."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,8 +23,8 @@ CAPTION = (
     "time, {device}, threads {threads}, {precision}: median milliseconds over {lines} lines and "
     "{repeats} repeats. Ratios are of medians. Reference: the decoder of tier reference that is "
     "asked for the same, with the same model. 6-6 beam 5: fairseq's for decoders of tier "
-    "reference, for others CTranslate2's, or ours where that was not timed. Published: over the "
-    "paper's own beam 5, on its own GPU. "
+    "reference, for others CTranslate2's, or ours where that was not timed. Published: what "
+    "a paper gives for its own size and GPU. "
     "Floor: the share of the time in which memory ({bandwidth:.1f} GB/s) could deliver the weights "
     "of all passes."
 )
@@ -66,13 +67,14 @@ def published_speedups(rows: Rows, definitions: Path) -> dict[str, float]:
 
     The family's room says where it stands (`untrained.PUBLISHED`): paper, artifact, line and key.
     """
+    read = cache(read_yaml)
     found = {}
     for row in rows:
         places = getattr(untrained(row["family"]), "PUBLISHED", {})
         if place := places.get(f"{row['layers']}/{row['decoder']}"):
             paper, artifact, line, key = place.split(".")
-            cells = read_yaml(definitions / "papers" / f"{paper}.yaml")["artifacts"][artifact]
-            found[row["name"]] = float(cells["rows"][line][key])
+            artifacts = read(definitions / "papers" / f"{paper}.yaml")["artifacts"]
+            found[row["name"]] = float(artifacts[artifact]["rows"][line][key])
     return found
 
 

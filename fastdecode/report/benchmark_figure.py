@@ -17,7 +17,8 @@ LOOKS = {  # marker, colour, how far above its line
 }
 HEAD = (
     "Single sentences over beam 5 of a 6-6 Transformer in the same tier, random weights. {device}, "
-    "threads {threads}, {precision}: {over}. Bars: from repeat to repeat."
+    "threads {threads}, {precision}: {over}. Bars: from repeat to repeat; {busy} of {count} are "
+    "†. Published: on the papers' GPUs."
 )
 
 
@@ -59,8 +60,14 @@ def draw_speedups(
                 list(marks.values()), places, marker="|", s=260, color="black", zorder=3
             )
         _frame(panel, names, reached)
-        over = " and ".join(f"{row['median']:.3g} ms ({tier})" for tier, row in bases.items())
-        figure.suptitle(HEAD.format(**facts, over=over), fontsize="medium")
+        over = " and ".join(
+            f"{base['decoder']} {base['median']:.3g} ms ({tier})"
+            for tier, base in bases.items()
+            if any(row["tier"] == tier for _, row in drawn)
+        )
+        busy = sum(row["disturbed"] for _, row in drawn)
+        head = HEAD.format(**facts, over=over, busy=busy, count=len(drawn))
+        figure.suptitle(head, fontsize="medium")
         legend_below(figure, list(handles.values()), list(handles))
     return True
 

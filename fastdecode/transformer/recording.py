@@ -138,8 +138,8 @@ def _refuse(name: str, why: str) -> None:
 
 
 def refusals() -> list[str]:
-    """Return what should have been recorded in this process and was not: the record of a timing."""
-    return list(_refused)
+    """Return what should have been recorded in this process and was not, for a timing's record."""
+    return list(dict.fromkeys(_refused))
 
 
 def _put(inputs: Sequence[Tensor], own: Sequence[Tensor]) -> None:
@@ -158,7 +158,7 @@ def cuda_graph(work: Work[Output]) -> Work[Output]:
     Raises RuntimeError where it cannot be recorded, and from then on always: what a recording that
     fails leaves behind in CUDA and PyTorch is not relied on for another. PyTorch's own draws on the
     GPU fail afterwards, too; no decoder asks for them. Where little memory is left, of which each
-    recording keeps some, none is tried, and none fails.
+    recording keeps some, none is tried: then others may be, later.
     """
     if _failures:
         raise RuntimeError(f"a recording of this process failed before ({_failures[0]})")

@@ -12,6 +12,7 @@ def test_the_tables_are_printed_and_kept(
 ) -> None:
     size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 2"
     chosen = "--families lattice --layers 2-1 --decoders fastdecode-candidates"
+    (tmp_path / "benchmark.svg").write_text("of another time")
     main(["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)])
     said = capsys.readouterr()
     assert said.out == (tmp_path / "benchmark.md").read_text() + "\n"

@@ -64,7 +64,8 @@ def test_tiers_of_a_search_share_a_line(tmp_path: Path, monkeypatch: pytest.Monk
     (marks,) = drawn.panel.collections[-1:]
     assert marks.get_offsets().tolist() == [[13.9, 1.0]]
     text = (tmp_path / "speed.svg").read_text()
-    assert "a GPU" in text and "70 ms (reference) and 10 ms (optimised)" in text
+    assert "a GPU" in text and "beam5 70 ms (reference) and" in text
+    assert "0 of 3 are †" in text
     assert "published" in text and "times as fast as beam 5" in text
 
 
@@ -98,3 +99,5 @@ def test_places_are_of_decoders_that_are_timed() -> None:
         timed = {f"{layers}/{name}" for layers in room.LAYERS for name in room.decoders(28, "cuda")}
         places = getattr(room, "PUBLISHED", {})
         assert places.keys() <= timed | {"6-1/bf16-vocabulary"}  # which a GPU has not
+        rows = [row(f"random/{family}-{place}", 1.0) for place in places]
+        assert len(published_speedups(rows, DEFINITIONS)) == len(places)

@@ -15,7 +15,7 @@ LAYERS = ("6-6",)
 FACTOR = 8.0  # λ of the paper's main results
 SEARCHES = ("lookahead", "viterbi")
 NOTE = (
-    f"dag: graphs of {FACTOR:g} vertices for every token of a source of up to {LONGEST_SOURCE}; "
+    f"dag: graphs of {FACTOR:g} vertices a token of the source, as far as {LONGEST_SOURCE} tokens; "
     "how long a path through a random one is, is left to chance."
 )
 PUBLISHED = {

@@ -1,5 +1,6 @@
 """Iterations for a sentence alone, recorded: they write what plain ones write, at any size."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -77,20 +78,21 @@ def test_heads(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "row", "count"),
+    ("make", "row", "count"),
     [
         # both encoders; drafting in one window; the pass and the end, for limits up to 31 and above
-        (untrained_drafter(untrained()), TOLERANT, 2 + 1 + 2 * 2),
-        (untrained_drafter(untrained(), k=40), TOLERANT, 7),
-        (whole(), BY_OTHERS, 17),
+        (lambda: untrained_drafter(untrained()), TOLERANT, 2 + 1 + 2 * 2),
+        (lambda: untrained_drafter(untrained(), k=40), TOLERANT, 2 + 1 + 2 * 2),
+        # the drafter's encoder, its steps and its search besides; drafts of 7 to 31 tokens
+        (whole, BY_OTHERS, 17),
     ],
 )
 def test_few_sizes_are_recorded(
-    system: System, row: dict[str, Any], count: int, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[], System], row: dict[str, Any], count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of sources of six lengths, whatever the drafts and limits are."""
     recorder = record_on_this_cpu(monkeypatch)
-    decode = system.decoder("aggressive", fast(**row), " ".join)
+    decode = make().decoder("aggressive", fast(**row), " ".join)
     for words in (1, 2, 5, 9, 24, 28):
         decode([["w2"] * words])
     assert recorder.count == count
