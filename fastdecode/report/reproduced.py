@@ -52,8 +52,10 @@ need not be those of the column.
 Systems are as they were when a folder was written ([what has
 changed](measurements/README.md#before-you-compare-pages)).
 
-At the papers' scale nothing has run yet: that takes their corpora and GPUs, and `config/runs/` has
-the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`).
+At the papers' scale nothing was trained yet: that takes their corpora and GPUs, and `config/runs/`
+has the runs (`.venv/bin/fastdecode plan --configfile config/runs/dag.yaml --device h100`). What
+decoding takes at their size was timed on a GPU, [on random
+weights](measurements/benchmark/gpu/README.md).
 """
 
 
