@@ -72,7 +72,8 @@ def only(rows: pd.DataFrame, column: str) -> str:
     if len(values) > 1:
         raise UserError(
             f"one table cannot hold different values of {column} "
-            f"({' and '.join(map(str, sorted(values)))}): make a table of each"
+            f"({' and '.join(map(str, sorted(values)))}): make a table of each, or, where another "
+            "version of this project measured some of it, measure it anew (snakemake --forcerun)"
         )
     return str(values[0])
 
