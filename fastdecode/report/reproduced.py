@@ -39,10 +39,11 @@ system is here, too. One number is enough, be it without its times. Rows of a fi
 or curves; a drawing is there or not. The order is that of the papers. Tables of several corpora,
 such as the lattice's 4 to 7 and 9, have the same numbers of ours beside each: those of our corpus.
 
-The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told,
-where they are about times in the reference tier, which is what the papers timed. [Which ones, and
-how each is read](claims.md). A claim that was judged before its present reading, by other
-conditions, or by a number without an interval that other lines would move, is not among them.
+The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told
+though some of it was measured, where they are about times in the tier that is nearer to what the
+papers timed, mostly the reference tier. [Which ones, and how each is read](claims.md). A claim that
+was judged before its present reading, by other conditions, or by a number without an interval that
+other lines would move, is not among them.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
 a run of all families has more of an artifact than that folder, or tells more claims, or there is no
@@ -79,7 +80,7 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     judged = ([folder / f"claims.{key}.csv" for folder in of] for of in kept.values())
     tallies = ([_tally(paper, csv, docs) for csv in files if csv.exists()] for files in judged)
     texts = map(_most, tallies)
-    yield line("claims", "hold, do not hold, cannot be told (times: reference tier)", *texts)
+    yield line("claims", "hold, do not hold, cannot be told", *texts)
 
 
 def _files(key: str, folders: list[Path]) -> Iterator[Path]:
@@ -105,8 +106,9 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> tuple[int, str]:
 
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
-    """Return how many claims of a run can be told; and the tally of all, linked to the verdicts."""
-    verdicts = [kept.verdict for kept in kept_verdicts(paper, csv).values()]
+    """Return how many claims of a run can be told; and the tally of all that it measured, linked."""
+    found = kept_verdicts(paper, csv).values()
+    verdicts = [kept.verdict for kept in found if kept.measured or kept.verdict != UNKNOWN]
     counts = [verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]
     text = link(", ".join(map(str, counts)), csv.with_suffix(".md"), docs)
     return len(verdicts) - verdicts.count(UNKNOWN), text

@@ -34,7 +34,7 @@ def test_published_numbers_alone_are_nothing(page: str) -> None:
 
 
 def test_claims_are_tallied_as_they_are_checked_and_in_the_tier_that_was_timed(page: str) -> None:
-    said = "| claims | hold, do not hold, cannot be told (times: reference tier) |"
+    said = "| claims | hold, do not hold, cannot be told |"
     assert f"{said} [4, 1, 2](measurements/dag/toy/claims.dag.md) |" in page
 
 

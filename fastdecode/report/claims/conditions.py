@@ -43,8 +43,8 @@ def whole(check: Check) -> str:
     return " < ".join(map(in_words, check.rising)) or ", ".join(map(in_words, check.terms()))
 
 
-def still(claim: Claim, kept: Collection[str]) -> bool:
-    """Tell whether conditions that a claim was judged by are those of its present check.
+def remaining(claim: Claim, kept: Collection[str]) -> set[str]:
+    """Return the conditions that a claim was judged by and still has; none if it now has others.
 
     On curves a condition was one at each x. Where a condition is looked at (the artifacts, the
     panel, between points, at which share) has no words of its own: who changes that changes the
@@ -56,9 +56,9 @@ def still(claim: Claim, kept: Collection[str]) -> bool:
         on_curves = not any("@" in cell for cell in check.cells())
         found = {text: AT_X.sub("", text) if on_curves else text for text in kept}
         if nowhere not in kept and not wanted <= {*found.values()}:
-            return False
+            return set()
         known |= {text for text in kept if found[text] in {*wanted, nowhere}}
-    return known == {*kept}
+    return known
 
 
 def _texts(check: Check) -> Iterator[str]:

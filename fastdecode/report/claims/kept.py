@@ -9,7 +9,7 @@ import pandas as pd
 from fastdecode.config.claims import Claim
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import AT, Artifact, Paper
-from fastdecode.report.claims.conditions import still
+from fastdecode.report.claims.conditions import remaining
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
 from fastdecode.report.claims.printed import VERDICTS
 from fastdecode.report.tables import DISTURBED, RANDOM
@@ -17,50 +17,59 @@ from fastdecode.report.tables import DISTURBED, RANDOM
 
 @dataclass(frozen=True)
 class Kept:
-    """What a run says of a claim: of several data the worst, of times in the reference tier."""
+    """What a run says of a claim: of several data the worst, of times in the claim's tier."""
 
     verdict: str
     measured: bool
     """Whether a number of it was measured."""
     marks: str = ""
-    """Those of the times among its numbers, such as DISTURBED."""
+    """Those of the times among the numbers that decide, such as DISTURBED."""
+    so_far: bool = False
+    """It cannot be told, and all of its conditions that were measured hold."""
 
 
 def kept_verdicts(paper: Paper, csv: Path) -> dict[str, Kept]:
     """Return what a kept file of verdicts says of each claim, by its name.
 
-    Left out is a claim that was judged before its present reading, by other conditions, on data
-    that it is not about, or by a number without an interval that other lines would move.
+    A verdict is that of the conditions which the claim still has. Left out is a claim that was
+    judged before its present reading, by conditions among which one of the present ones is not, on
+    data that it is not about, in other tiers alone than the one it names, or by a number without an
+    interval that other lines would move.
     """
     frame = VERDICTS.read(csv)
-    return {
-        str(name): _worst(lines)
-        for name, lines in frame.groupby("claim", sort=False)
-        if _same(paper.claims, lines) and _sure(paper, lines)
-    }
+    kept = {}
+    for name, judged in frame.groupby("claim", sort=False):
+        lines = _present(paper.claims.get(str(name)), judged)
+        if len(lines) and _sure(paper, lines):
+            kept[str(name)] = _worst(lines)
+    return kept
 
 
 def _worst(lines: pd.DataFrame) -> Kept:
-    if "reference" in set(lines["tier"]):  # the papers timed no other
-        lines = lines[lines["tier"] == "reference"]
-    verdicts = set(lines["verdict"])
-    worst = next(one for one in (FAILS, UNKNOWN, HOLDS) if one in verdicts)
-    marks = "".join(mark for mark in (DISTURBED, RANDOM) if lines["marks"].str.contains(mark).any())
-    return Kept(worst, bool(lines["value"].notna().any()), marks)
+    found = {*lines["finding"].where(lines["condition"] != "", lines["verdict"])}
+    worst = next(one for one in (FAILS, UNKNOWN, HOLDS) if one in found)
+    deciding = lines.loc[lines["finding"] == worst, "marks"]
+    marks = "".join(mark for mark in (DISTURBED, RANDOM) if deciding.str.contains(mark).any())
+    measured = {*lines.loc[lines["value"].notna(), "finding"]}
+    return Kept(worst, bool(measured), marks, worst == UNKNOWN and measured == {HOLDS})
 
 
-def _same(claims: Mapping[str, Claim], lines: pd.DataFrame) -> bool:
-    """Tell whether kept verdicts are on a claim as it now stands."""
-    first = lines.iloc[0]
-    claim = claims.get(first["claim"])
+def _present(claim: Claim | None, lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the kept lines that are on a claim as it now stands, in the tier that counts."""
+    first, none = lines.iloc[0], lines[:0]
     if claim is None or (first["statement"], first["reading"]) != (claim.statement, claim.reading):
-        return False
+        return none
     if claim.datasets and not set(lines["dataset"]) <= {"", *claim.datasets}:
-        return False
+        return none
+    tiers = set(lines["tier"])
+    if claim.tier in tiers:
+        lines = lines[lines["tier"] == claim.tier]
+    elif "tier" in claim.model_fields_set and tiers != {""}:
+        return none
     conditions = set(filter(None, lines["condition"]))
     if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):
-        return True  # by whichever conditions
-    return still(claim, conditions)
+        return lines  # by whichever conditions
+    return lines[lines["condition"].isin(remaining(claim, conditions))]
 
 
 def _sure(paper: Paper, lines: pd.DataFrame) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from fastdecode.config.base import check
 from fastdecode.config.claims import Claim
-from fastdecode.report.claims.conditions import still
+from fastdecode.report.claims.conditions import remaining
 
 
 def claim(*checks: dict[str, Any]) -> Claim:
@@ -20,11 +20,11 @@ POINTS = claim({"rising": ["two@1", "two@2"]}, {"equal": ["one", "two"]})
 
 
 @pytest.mark.parametrize(
-    ("now", "kept", "same"),
+    ("now", "kept", "left"),
     [
         (ORDER, {"a.x < b.x", "b.x < c.x"}, True),
         (ORDER, {"a.x < b.x"}, False),  # one has come
-        (ORDER, {"a.x < b.x", "b.x < c.x", "c.x < d.x"}, False),  # one has gone
+        (ORDER, {"a.x < b.x", "b.x < d.x"}, False),  # one has come, one has gone
         (ORDER, set(), False),
         (GAIN, {"-0.5 < (a.x − mean(b.x, c.x)) < 2"}, True),
         (GAIN, {"-0.5 < (a.x − mean(b.x, c.x)) < 3"}, False),  # another bound
@@ -36,5 +36,10 @@ POINTS = claim({"rising": ["two@1", "two@2"]}, {"equal": ["one", "two"]})
         (POINTS, {"two@1 < two@3", "one@1 = two@1"}, False),
     ],
 )
-def test_conditions_are_known_by_their_words(now: Claim, kept: set[str], same: bool) -> None:
-    assert still(now, kept) == same
+def test_conditions_are_known_by_their_words(now: Claim, kept: set[str], left: bool) -> None:
+    assert remaining(now, kept) == (kept if left else set())
+
+
+def test_a_condition_that_has_gone_does_not_remain() -> None:
+    kept = {"a.x < b.x", "b.x < c.x", "c.x < d.x"}
+    assert remaining(ORDER, kept) == {"a.x < b.x", "b.x < c.x"}

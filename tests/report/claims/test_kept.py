@@ -1,21 +1,43 @@
 """Kept verdicts: which of them are on claims as they now stand, and what a run says in all."""
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Paper
 from fastdecode.report.claims.kept import Kept, kept_verdicts
+from fastdecode.report.claims.printed import VERDICTS
 from tests.report.project import write_project
+
+
+CSV = "docs/measurements/dag/toy/claims.dag.csv"
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> dict[str, Kept]:
-    write_project(tmp_path)
-    path = tmp_path / "config/papers/dag.yaml"
-    paper = check(Paper, read_yaml(path), str(path))
-    return kept_verdicts(paper, tmp_path / "docs/measurements/dag/toy/claims.dag.csv")
+    return told(tmp_path, read(tmp_path))
+
+
+def read(folder: Path) -> pd.DataFrame:
+    """Write a project into the folder, and return the verdicts that it keeps."""
+    write_project(folder)
+    return VERDICTS.read(folder / CSV)
+
+
+def told(folder: Path, lines: pd.DataFrame, **claims: dict[str, Any]) -> dict[str, Kept]:
+    """Return what such verdicts say, once the claims of the paper have the values that are given.
+
+    `read` has written the project.
+    """
+    VERDICTS.write(folder / CSV, lines)
+    path = folder / "config/papers/dag.yaml"
+    values = read_yaml(path)
+    for name, changed in claims.items():
+        values["claims"][name] |= changed
+    return kept_verdicts(check(Paper, values, str(path)), folder / CSV)
 
 
 def test_times_are_of_the_reference_tier_where_it_was_timed(kept: dict[str, Kept]) -> None:
@@ -32,20 +54,47 @@ def test_what_was_measured_is_told_from_what_was_not(kept: dict[str, Kept]) -> N
     assert kept["fifth"] == Kept("cannot be told", False)
 
 
+def test_what_holds_as_far_as_it_was_measured_is_told_from_what_is_open(
+    kept: dict[str, Kept],
+) -> None:
+    assert kept["eleventh"] == Kept("cannot be told", True, so_far=True)  # not on other data
+
+
 def test_times_keep_their_marks(kept: dict[str, Kept]) -> None:
     assert kept["first"].marks == "†"  # the optimised tier has another
     assert kept["tenth"].marks == ""
 
 
+def test_marks_are_of_what_decides(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    holds = lines[lines["claim"] == "tenth"].assign(marks="‡")
+    fails = holds.assign(finding="does not hold", low=-2.0, high=-1.0, marks="†")
+    assert told(tmp_path, holds)["tenth"].marks == "‡"
+    assert told(tmp_path, pd.concat([holds, fails]))["tenth"].marks == "†"
+
+
+def test_a_condition_that_a_claim_no_longer_has_does_not_count(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    gone = lines[lines["claim"] == "tenth"].assign(
+        condition="b.bleu < c.bleu", finding="does not hold", low=-2.0, high=-1.0
+    )
+    lines = pd.concat([lines, gone]).assign(verdict="does not hold")
+    assert told(tmp_path, lines)["tenth"].verdict == "holds"
+
+
+def test_a_claim_counts_in_the_tier_that_it_names_and_in_no_other(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    found = told(tmp_path, lines, first={"tier": "optimised"}, third={"tier": "optimised"})
+    assert found["first"].verdict == "does not hold"
+    assert found["third"].verdict == "holds"  # nothing was timed
+    without = lines[~((lines["claim"] == "first") & (lines["tier"] == "optimised"))]
+    assert "first" not in told(tmp_path, without, first={"tier": "optimised"})
+
+
 def test_verdicts_on_data_that_a_claim_is_no_longer_about_are_left_out(tmp_path: Path) -> None:
-    write_project(tmp_path)
-    path = tmp_path / "config/papers/dag.yaml"
-    values = read_yaml(path)
-    values["claims"]["sixth"]["datasets"] = ["news"]
-    values["claims"]["third"]["datasets"] = ["toy"]
-    paper = check(Paper, values, str(path))
-    kept = kept_verdicts(paper, tmp_path / "docs/measurements/dag/toy/claims.dag.csv")
-    assert "sixth" not in kept and kept["third"].verdict == "holds"
+    news, toy = {"datasets": ["news"]}, {"datasets": ["toy"]}
+    found = told(tmp_path, read(tmp_path), sixth=news, third=toy)
+    assert "sixth" not in found and found["third"].verdict == "holds"
 
 
 def test_verdicts_on_what_is_no_longer_claimed_are_left_out(kept: dict[str, Kept]) -> None:
