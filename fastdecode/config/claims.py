@@ -104,8 +104,8 @@ class Claim(Row):
     )
     tier: Literal["reference", "optimised"] = Field(
         "reference",
-        description="the tier whose times are nearer to what the paper timed: where a run has both, "
-        "its verdict counts in docs/claims.md; one that is named counts alone",
+        description="the tier whose times are nearer to what the paper timed: where a run has "
+        "both, its verdict counts in docs/claims.md; one that is named counts alone",
     )
 
     @model_validator(mode="after")

@@ -101,10 +101,9 @@ def quality(
         "tokenised_bleu": metric(tokenised_score.score, "BLEU", on_words),
         "compound_split_bleu": split,
         "length_ratio": metric(tokenised_score.ratio, "words/word", on_words),
-        "repetition_rate": metric(repetition_rate(line.tokens for line in translations), "share"),
         "hypotheses": metric(len(texts), "lines"),
         "empty_hypotheses": metric(sum(not text.strip() for text in texts), "lines"),
-        **_passes(translations),
+        **_decoding(translations),
         **bleu_by_length(texts, reference, [len(line.split()) for line in tokenised], bleu),
         **end_precisions(words, tokenised, lowercase),
     }
@@ -116,12 +115,12 @@ def quality(
     return metrics
 
 
-def _passes(translations: Sequence[Translation]) -> Metrics:
-    """Return the decoder's passes, and how many tokens one adds to a line that has words.
+def _decoding(translations: Sequence[Translation]) -> Metrics:
+    """Return passes, how many tokens one adds to a line that has words, and repeated tokens.
 
     `</s>` is counted, so that greedy search adds one; where drafts are verified these are the
     tokens that an iteration accepts, of which the authors of GAD count those before `</s>`. Of
-    translations that were made elsewhere no passes are known.
+    translations that were made elsewhere, as text, neither passes nor BPE tokens are known.
     """
     written = [line for line in translations if line.passes]
     passes = sum(line.passes for line in written)
@@ -131,6 +130,7 @@ def _passes(translations: Sequence[Translation]) -> Metrics:
     return {
         "passes": metric(fmean(line.passes for line in translations), "passes/line"),
         "tokens_per_pass": metric(tokens / passes, "tokens/pass"),
+        "repetition_rate": metric(repetition_rate(line.tokens for line in translations), "share"),
     }
 
 

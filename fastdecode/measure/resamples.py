@@ -56,7 +56,7 @@ def resamples(
     check_lines(len(translations), len(reference.raw))
     if name in RATIOS:
         each = np.array(list(map(RATIOS[name], translations)))
-        if name == "passes" and not each[:, 0].any():  # translations made elsewhere
+        if not any(line.passes for line in translations):  # made elsewhere
             each[:] = 0
         return {"": resampled_ratio(each)}
     if name == "end_precision":

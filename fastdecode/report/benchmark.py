@@ -10,7 +10,7 @@ import pandas as pd
 
 from fastdecode.config.base import read_yaml
 from fastdecode.families import untrained
-from fastdecode.report.tables import NOT_MEASURED, to_markdown
+from fastdecode.report.tables import DISTURBED, NOT_MEASURED, to_markdown
 
 Rows = Sequence[Mapping[str, Any]]
 BEAM5 = "random/autoregressive-6-6/{}-beam5"
@@ -83,13 +83,15 @@ def ratios(rows: Rows, published: Mapping[str, float] = MappingProxyType({})) ->
 
     `published` has the papers' speed-ups, by name.
     """
-    medians = {row["name"]: row["median"] for row in rows}
+    named = {row["name"]: row for row in rows}
     peers = (row["precision"] for row in rows if row["decoder"].startswith("ctranslate2-"))
     peer = f"over CTranslate2 {next(peers, '')}".rstrip()
 
     def over(row: Mapping[str, Any], name: str | None) -> str:
-        other = medians.get(name)
-        return f"×{other / row['median']:.2f}" if other else NOT_MEASURED
+        other = named.get(str(name))
+        if not other:
+            return NOT_MEASURED
+        return f"×{other['median'] / row['median']:.2f}{_mark(other, row)}"
 
     opponents = {tier: (opponent(rows, tier) or {}).get("name") for tier in OPPONENTS}
     lines = []
@@ -100,7 +102,7 @@ def ratios(rows: Rows, published: Mapping[str, float] = MappingProxyType({})) ->
             {
                 **_who(row),
                 "precision": row["precision"],
-                "ms": f"{row['median']:.1f}" + ("†" if row["disturbed"] else ""),
+                "ms": f"{row['median']:.1f}{_mark(row)}",
                 "p90": f"{row['p90']:.1f}",
                 "passes": f"{row['passes']:.0f}",
                 "layers in turn": f"{row['serial_layers']:.0f}",
@@ -128,20 +130,26 @@ def stages(rows: Rows) -> pd.DataFrame:
 
 def batches(rows: Rows) -> pd.DataFrame:
     """Return a line for every model, decoder and batch size."""
-    speed = {(row["name"], row["batch"]): row["sentences_per_second"] for row in rows}
+    alone = {row["name"]: row for row in rows if row["batch"] == 1}
     lines = []
     for row in sorted(rows, key=lambda row: [r["name"] for r in rows].index(row["name"])):
-        gain = speed[row["name"], row["batch"]] / speed[row["name"], 1]
+        single = alone[row["name"]]
+        gain = row["sentences_per_second"] / single["sentences_per_second"]
         lines.append(
             {
                 **_who(row),
                 "batch": str(row["batch"]),
-                "ms": _number(row["median"] / row["batch"]) + ("†" if row["disturbed"] else ""),
+                "ms": _number(row["median"] / row["batch"]) + _mark(row),
                 "sentences/s": f"{row['sentences_per_second']:.3g}",
-                "over singles": f"×{gain:.2f}",
+                "over singles": f"×{gain:.2f}{_mark(single, row)}",
             }
         )
     return pd.DataFrame(lines, dtype=str)
+
+
+def _mark(*rows: Mapping[str, Any]) -> str:
+    """Return the mark of a number that is made of the times of some rows."""
+    return DISTURBED if any(row["disturbed"] for row in rows) else ""
 
 
 def _who(row: Mapping[str, Any]) -> dict[str, str]:

@@ -65,7 +65,7 @@ def draw_speedups(
             for tier, base in bases.items()
             if any(row["tier"] == tier for _, row in drawn)
         )
-        busy = sum(row["disturbed"] for _, row in drawn)
+        busy = sum(row["disturbed"] or bases[row["tier"]]["disturbed"] for _, row in drawn)
         head = HEAD.format(**facts, over=over, busy=busy, count=len(drawn))
         figure.suptitle(head, fontsize="medium")
         legend_below(figure, list(handles.values()), list(handles))

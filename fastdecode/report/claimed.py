@@ -83,7 +83,7 @@ def _summary(paper: Paper, runs: Iterable[Mapping[str, Kept]]) -> str:
 
 
 def _folders(column: str, told: list[tuple[Path, Kept]], docs: Path) -> str:
-    """Return the folders of a column, whose runs measured some of the claim, with their verdicts."""
+    """Return the folders of a column: links to the verdicts of runs that measured some of it."""
     links = [
         link(str(csv.parent.relative_to(docs / MEASUREMENTS)), csv.with_suffix(".md"), docs)
         + kept.marks

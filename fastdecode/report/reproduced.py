@@ -106,7 +106,7 @@ def _state(artifact: Artifact, csv: Path, docs: Path) -> tuple[int, str]:
 
 
 def _tally(paper: Paper, csv: Path, docs: Path) -> tuple[int, str]:
-    """Return how many claims of a run can be told; and the tally of all that it measured, linked."""
+    """Return how many claims of a run can be told; and the tally of what it measured, linked."""
     found = kept_verdicts(paper, csv).values()
     verdicts = [kept.verdict for kept in found if kept.measured or kept.verdict != UNKNOWN]
     counts = [verdicts.count(verdict) for verdict in (HOLDS, FAILS, UNKNOWN)]

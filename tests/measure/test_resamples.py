@@ -43,9 +43,9 @@ def test_every_number_that_is_resampled_can_be() -> None:
         assert any(np.nanstd(found) for found in resamples(name, TRANSLATIONS, REFERENCE).values())
 
 
-def test_passes_of_translations_made_elsewhere_are_not_known() -> None:
+def test_passes_and_tokens_of_translations_made_elsewhere_are_not_known() -> None:
     given = [replace(line, passes=0) for line in TRANSLATIONS]
-    for name in ("passes", "tokens_per_pass"):
+    for name in RATIOS:
         assert np.isnan(resamples(name, given, REFERENCE)[""]).all()
 
 

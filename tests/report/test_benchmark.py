@@ -56,6 +56,17 @@ def test_ratios_stand_over_the_same_model_and_search() -> None:
     assert ratios(rows[3:], {ours: 19.62})["published"].tolist() == ["–", "×19.62"]
 
 
+def test_a_ratio_of_a_disturbed_time_is_marked_whichever_it_is() -> None:
+    ours, base = "random/lattice-6-1/eager-x", "random/autoregressive-6-6/fairseq-beam5"
+    rows = [row(base, 60.0, disturbed=True), row(ours, 20.0)]
+    assert ratios(rows)["over 6-6 beam 5"].tolist() == ["×1.00†", "×3.00†"]
+    assert ratios(rows)["ms"].tolist() == ["60.0†", "20.0"]
+    rows = [row(base, 60.0), row(ours, 20.0, disturbed=True)]
+    assert ratios(rows)["over 6-6 beam 5"].tolist() == ["×1.00", "×3.00†"]
+    many = [row(base, 60.0, disturbed=True), row(base, 60.0, batch=4)]
+    assert batches(many)["over singles"].tolist() == ["×1.00†", "×4.00†"]
+
+
 def test_stages_have_a_column_each() -> None:
     frame = stages(
         [row("r/a-1-1/x", 1, stages={"encode": 1.0}), row("r/a-1-1/y", 1, stages={"search": 2.0})]

@@ -101,3 +101,12 @@ def test_places_are_of_decoders_that_are_timed() -> None:
         assert places.keys() <= timed | {"6-1/bf16-vocabulary"}  # which a GPU has not
         rows = [row(f"random/{family}-{place}", 1.0) for place in places]
         assert len(published_speedups(rows, DEFINITIONS)) == len(places)
+
+
+def test_what_stands_over_a_disturbed_time_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Drawn(monkeypatch)
+    rows = [{**one, "disturbed": one["decoder"] == "fairseq-beam5"} for one in ROWS]
+    assert draw_speedups(rows, FACTS, {}, tmp_path / "speed.svg")
+    assert "1 of 3 are †" in " ".join(drawn.panel.figure.get_suptitle().split())

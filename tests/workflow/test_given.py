@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -63,6 +64,28 @@ def test_translations_alone(finished: Workplace, workplace: Workplace) -> None:
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert f"{ours['value']:.2f}" in cells
     assert cells[4] == cells[-1] == cells[-2] == "–"  # parameters, speed-up and time are not known
+
+
+def test_a_file_that_takes_anothers_place_is_read_again_though_it_is_older(
+    finished: Workplace, workplace: Workplace
+) -> None:
+    """As `mv` and `rsync -t` leave it, where Snakemake alone would see nothing new."""
+    theirs = workplace.folder / "theirs"
+    for name in ("checkpoint.pt", "train.json", "curve.csv"):
+        write(theirs / name, "")
+    workplace.run["given"] = {"models": {TEACHER: "theirs"}}
+    workplace.save()
+    wanted = [f"results/{TEACHER}/curve.csv", "results/corpora/micro/raw/valid.en.gz"]
+    for change in ("one", "another"):
+        for file in (theirs / "curve.csv", workplace.folder / "text/valid.en"):
+            text = file.read_text()
+            write(file, text.replace(text.partition("\n")[0], change, 1) if text else change)
+            os.utime(file, (1e9, 1e9))
+        done = workplace.snakemake(*wanted)
+        assert done.returncode == 0, done.stdout
+        assert workplace.path(f"{TEACHER}/curve.csv").read_text() == change
+        assert next(iter(lines(workplace.path("corpora/micro/raw/valid.en.gz")))) == change
+    assert "Nothing to be done" in workplace.snakemake(*wanted).stdout
 
 
 def test_a_model_of_another_vocabulary(finished: Workplace, tmp_path: Path) -> None:

@@ -30,6 +30,13 @@ with clear_errors():
 ELSEWHERE = {"pairs", "words", "references"}
 
 
+def own_files(corpus):
+    """Return the parameter by which a corpus of the user's own files is read again, if it is."""
+    if not any(map(corpus.paths, corpus.splits)):
+        return {}
+    return {"seen": lambda w: seen(*corpus.paths(w.split))}
+
+
 # One pair of rules a corpus, because file names carry its two languages.
 for name, corpus in CONFIG.corpora.items():
 
@@ -50,6 +57,7 @@ for name, corpus in CONFIG.corpora.items():
             mem_mb=growing(2000, 2),
             runtime=growing(30, 0.1),
         params:
+            **own_files(corpus),
             corpus=corpus.model_dump(mode="json", exclude={*ELSEWHERE, "clean"}),
         message:
             f"Extracting {{wildcards.split}} of {name}"

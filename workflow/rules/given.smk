@@ -71,6 +71,9 @@ rule take_model:
         record=f"{RESULTS}/{{given_model}}/train.json",
     localrule: True
     params:
+        seen=lambda w: seen(
+            *taken(w.given_model, "checkpoint.pt"), *taken(w.given_model, "train.json")
+        ),
         names=lambda w: names_of(w.given_model),
         shape=lambda w: family_and_layers(w.given_model),
         width=lambda w: given_size(w.given_model).width,
@@ -87,6 +90,8 @@ rule take_curve:
     output:
         f"{RESULTS}/{{given_model}}/curve.csv",
     localrule: True
+    params:
+        seen=lambda w: seen(*taken(w.given_model, "curve.csv")),
     message:
         "Taking the learning curve of {wildcards.given_model}"
     shell:
@@ -103,6 +108,7 @@ rule take_distilled:
         provenance=f"{RESULTS}/{{given_target}}/provenance.json",
     localrule: True
     params:
+        seen=lambda w: seen(GIVEN.distilled[w.given_target]),
         language=lambda w: given_corpus(w.given_target).target,
         device="cpu",  # which copies
     message:
@@ -119,6 +125,7 @@ rule take_translations:
         f"{RESULTS}/{{given_text}}/{{split}}.{{decoder}}.jsonl.gz",
     localrule: True
     params:
+        seen=lambda w: seen(given_translations(w)),
         names=lambda w: names_of(w.given_text),
         language=lambda w: given_corpus(w.given_text).target,
         lowercase=lambda w: given_corpus(w.given_text).lowercase,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fastdecode.config.papers import Artifact
+from fastdecode.report.artifacts.cells import commits_of
 from fastdecode.report.artifacts.curves import head_of
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
@@ -16,6 +17,7 @@ from fastdecode.report.artifacts.rows import clocked
 from fastdecode.report.artifacts.sources import OURS, PUBLISHED
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
 from fastdecode.report.latency_numbers import speedups
+from fastdecode.report.tables import of_both
 
 WIDTHS = (0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0)  # of a bin
 BINS = 24  # at most
@@ -48,6 +50,9 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
             if not {entry, over} <= set(samples["decoder"]):  # of translations given, only
                 continue
             table = speedups(samples, over)
+            ours, theirs = (
+                clocked(evidence.tidy, dataset, part.timed, one) for one in (entry, over)
+            )
             same = {
                 "dataset": dataset,
                 "panel": tier,
@@ -55,7 +60,9 @@ def _ours(evidence: Evidence, row: str, base: str) -> Iterator[dict[str, Any]]:
                 "series": evidence.artifact.rows[row]["series"],
                 "what": entry,
                 "split": part.timed,
-                **clocked(evidence.tidy, dataset, part.timed, entry),
+                **ours,
+                "marks": of_both(ours["marks"], theirs["marks"]),
+                "commit": commits_of([ours["commit"], theirs["commit"]]),
             }
             for found in table[table["decoder"] == entry].to_dict("records"):
                 yield {**same, "x": found["speedup"], "label": found["line"]}

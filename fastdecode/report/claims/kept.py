@@ -1,6 +1,5 @@
 """Verdicts that are kept in `docs/measurements`, as far as they are on claims as they now stand."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -49,6 +49,16 @@ def test_a_point_for_every_sentence(evidence: Evidence) -> None:
     assert set(ours["threads"]) == {"1"}
 
 
+@pytest.mark.parametrize("system", ["base", "small"])
+def test_a_speedup_is_disturbed_if_either_time_is(evidence: Evidence, system: str) -> None:
+    tidy = evidence.tidy.copy()
+    busy = (tidy["metric"] == "latency_disturbed") & (tidy["scenario"] == "S1")
+    assert set(points(evidence)["marks"]) == {""}
+    tidy.loc[busy & (tidy["system"] == system), "value"] = 1.0
+    found = points(Evidence(ARTIFACT, tidy, evidence.parts))
+    assert set(found.loc[found["source"] == "ours", "marks"]) == {"†"}
+
+
 @pytest.mark.parametrize("timed", [[], ["slow"], ["quick"]])
 def test_what_was_not_timed_is_a_gap(evidence: Evidence, tmp_path: Path, timed: list[str]) -> None:
     part = evidence.parts["toy"]

@@ -12,7 +12,6 @@ from fastdecode.report.claims.kept import Kept, kept_verdicts
 from fastdecode.report.claims.printed import VERDICTS
 from tests.report.project import write_project
 
-
 CSV = "docs/measurements/dag/toy/claims.dag.csv"
 
 
