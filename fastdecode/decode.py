@@ -63,6 +63,12 @@ def load_system(
         if "dictionary" not in str(error):
             raise
         raise UserError(f"{data}: {error}: delete that folder and run again") from None
+    except FileNotFoundError as error:
+        if not error.filename or Path(error.filename).parent != data:
+            raise
+        raise UserError(
+            f"{error.filename}: no such dictionary: delete {data} and run again"
+        ) from None
     for model in models:
         prepare(model, device, precision)
     words = task.source_dictionary, task.target_dictionary

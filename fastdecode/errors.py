@@ -2,12 +2,14 @@
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+NO_MEMORY = ("can't allocate memory", "CUDA out of memory")  # as PyTorch says it
 # A place that is not ours, is read-only, or has a file where a folder should be.
 BARRED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
@@ -20,8 +22,8 @@ class UserError(Exception):
 def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
-    So does a full disk, a place that cannot be written or read, one without locks, and a name that
-    is too long.
+    So does a full disk, a place that cannot be written or read, one without locks, a name that is
+    too long, and memory that PyTorch does not get.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -29,6 +31,15 @@ def clear_errors() -> Iterator[None]:
         yield
     except UserError as error:
         sys.exit(f"error: {error}")
+    except RuntimeError as error:
+        if not any(words in str(error) for words in NO_MEMORY):
+            raise
+        needed = re.search(r"to allocate (\d+) bytes", str(error))
+        size = f" ({int(needed[1]) / 1e9:.1f} GB more are needed)" if needed else ""
+        sys.exit(
+            f"error: there is too little memory{size}: take smaller batches, a narrower search, or "
+            "a larger machine"
+        )
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             where = f" while writing {error.filename}" if error.filename else ""
@@ -44,8 +55,8 @@ def clear_errors() -> Iterator[None]:
             )
         if error.errno == errno.ENAMETOOLONG and error.filename:
             sys.exit(f"error: {error.filename}: {os.strerror(error.errno).lower()}: shorten it")
-        if error.errno == errno.ENOENT and _makes_folder(error):
-            sys.exit(f"error: {error.filename}: no folder can be made there: name another place")
+        if error.errno == errno.ENOENT and _makes(error):
+            sys.exit(f"error: {error.filename}: it cannot be made there: name another place")
         if error.errno not in BARRED or not error.filename:
             raise
         sys.exit(
@@ -54,7 +65,8 @@ def clear_errors() -> Iterator[None]:
         )
 
 
-def _makes_folder(error: OSError) -> bool:
-    """Tell whether a folder was to be made: what is missing then is no file of ours."""
+def _makes(error: OSError) -> bool:
+    """Tell whether a folder or a file was to be made: what is missing then is no file of ours."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_code.co_name in ("mkdir", "makedirs")  # of pathlib, or os
+    makers = ("mkdir", "makedirs", "mkdtemp")  # of pathlib, os and tempfile
+    return frame.f_code.co_name in makers or str(error.filename).endswith(".part")

@@ -152,6 +152,10 @@ def test_a_damaged_dictionary_is_named(trained: Path, binarised: Path, tmp_path:
     (tmp_path / "dict.de.txt").write_text("fine 3\nS@@ ")
     with pytest.raises(UserError, match=f"^{tmp_path}: .*: delete that folder and run again"):
         load_system([trained / "checkpoint.pt"], tmp_path, "cpu")
+    (tmp_path / "dict.de.txt").unlink()
+    said = r"dict\.de\.txt: no such dictionary: delete .* and run again"
+    with pytest.raises(UserError, match=said):
+        load_system([trained / "checkpoint.pt"], tmp_path, "cpu")
 
 
 @needs_no_gpu

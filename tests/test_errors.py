@@ -1,10 +1,12 @@
 import errno
 import os
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from fastdecode.errors import UserError, clear_errors
 from fastdecode.files import open_to_write, write_lines
@@ -44,12 +46,29 @@ def test_a_place_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     assert message_of(exit_).startswith("error: x: permission denied: ")
 
 
-@pytest.mark.parametrize("make", [lambda path: write_lines(path / "x", []), os.makedirs])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: write_lines(path / "x", []),
+        os.makedirs,
+        lambda path: tempfile.mkdtemp(dir=path.parents[1], prefix="no"),
+        lambda path: write_lines(path.parent, []),
+    ],
+)
 def test_a_folder_that_cannot_be_made_is_said(make: Callable[[Path], object]) -> None:
     folder = Path("/proc/no/such")  # nobody makes folders there
     with pytest.raises(SystemExit) as exit_, clear_errors():
         make(folder)
-    assert message_of(exit_) == "error: /proc/no: no folder can be made there: name another place"
+    said = message_of(exit_)
+    assert re.fullmatch(r"error: /proc/\.?no\S*: it cannot be made there: name another place", said)
+
+
+def test_memory_that_is_too_little_is_said() -> None:
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        torch.empty(2**60, dtype=torch.uint8)
+    assert "(1152921504.6 GB more are needed): take smaller batches" in message_of(exit_)
+    with pytest.raises(RuntimeError, match="inconsistent tensor size"), clear_errors():
+        torch.ones(2) @ torch.ones(3)
 
 
 def test_a_file_that_is_missing_is_a_fault_of_ours(tmp_path: Path) -> None:

@@ -98,6 +98,11 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError("--batches: sizes of at least 2; one at a time is always timed")
     if arguments.device == "cpu" and arguments.precision != "fp32":
         raise UserError(f"--precision {arguments.precision} needs --device cuda")
+    if (arguments.out / "benchmark.json").exists():
+        raise UserError(
+            f"--out: {arguments.out} has the results of a benchmark: name another folder, or move "
+            "it away"
+        )
 
     import torch
 
@@ -117,7 +122,6 @@ def run(arguments: argparse.Namespace) -> None:
     print(text)
     written = "benchmark.json, benchmark.md and every raw sample"
     picture = arguments.out / "benchmark.svg"
-    picture.unlink(missing_ok=True)  # an earlier one, should there be nothing to draw now
     if draw_speedups(rows, facts, published, picture):
         written += ", and speed-ups as benchmark.svg"
     print(f"{arguments.out}: {written}", file=sys.stderr)

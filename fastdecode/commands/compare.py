@@ -1,6 +1,7 @@
 """`fastdecode compare`: is one translation better than another by more than chance?"""
 
 import argparse
+import re
 from pathlib import Path
 
 from fastdecode.corpus.characters import composed
@@ -8,6 +9,8 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_lines
 from fastdecode.measure.significance import Comparison, compare
 from fastdecode.translation import read_translations
+
+LANGUAGE = "[a-z]{2,3}"  # a corpus's, too
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="raw target lines, plain or .gz, such as a run's corpora/CORPUS/SPLIT.raw.LANGUAGE.gz",
     )
     parser.add_argument(
-        "--language", default="en", help="target language, for sacreBLEU's tokeniser (default: en)"
+        "--language",
+        type=_language,
+        metavar="CODE",
+        help="target language, for sacreBLEU's tokeniser (default: that in the reference's name, "
+        "if a run wrote it, else en)",
     )
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
 
@@ -59,10 +66,23 @@ def run(arguments: argparse.Namespace) -> None:
         [translation.text for translation in system],
         [translation.text for translation in baseline],
         reference,
-        arguments.language,
+        arguments.language or _language_of(arguments.reference),
         arguments.lowercase,
     )
     print(_describe(compared, arguments.system, arguments.baseline))
+
+
+def _language(text: str) -> str:
+    """Parse the code of a language, as a corpus has it."""
+    if not re.fullmatch(LANGUAGE, text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no code of a language, such as de or zh")
+    return text
+
+
+def _language_of(reference: Path) -> str:
+    """Return the language that a run's SPLIT.raw.LANGUAGE.gz is in; of other files, English."""
+    found = re.fullmatch(rf".*\.raw\.({LANGUAGE})(\.gz)?", reference.name)
+    return found[1] if found else "en"
 
 
 def _describe(found: Comparison, system: Path, baseline: Path) -> str:

@@ -74,6 +74,8 @@ def run(arguments: argparse.Namespace) -> None:
     costs = Costs(config, sizes, machine)
     found = {job: costs.of(job) for job in jobs}
     print(printed(estimate(found, at_once), machine.name, sizes.assumed(), at_once))
+    if names := config.idle_decoders():
+        print(f"\nnothing of this run is decoded with {', '.join(names)}: no system fits them")
     if names := without_ours(config):
         print(f"\nnothing of this run goes into {', '.join(names)}: published numbers alone")
 

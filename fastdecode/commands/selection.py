@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fastdecode.config.base import merge, read_yaml
-from fastdecode.config.checks import check_known
+from fastdecode.config.checks import check_fits, check_known, fitting
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, DecoderRow
@@ -121,22 +121,15 @@ class Selection:
         needs besides, is not there.
         """
         config = self.configuration
-        fitting = [decoder for decoder in config.decoders if config.fits(decoder, self.system)]
-        family = config.family_of[self.system]  # its own first, then those that draft with it
-        fitting.sort(key=lambda decoder: config.family_of[decoder] != family)
         if name is None:
             chosen = config.decoders_of(f"{self.models[0].target}/{self.system}")
             if not chosen:
                 raise UserError(
                     f"--decoder: the run has none for {self.system}: name one of "
-                    f"{', '.join(fitting)}"
+                    f"{', '.join(fitting(config, self.system))}"
                 )
             return self._equipped(chosen[0])
-        check_known(name, config.decoders, "--decoder")
-        if name not in fitting:
-            raise UserError(
-                f"--decoder: {name} does not decode {self.system}: take one of {', '.join(fitting)}"
-            )
+        check_fits(config, name, self.system, "--decoder")
         return self._equipped(name)
 
     def _equipped(self, name: str) -> "Chosen":

@@ -88,6 +88,22 @@ def _check_companions(config: "Configuration", names: Iterable[str], where: str)
             )
 
 
+def check_fits(config: "Configuration", decoder: str, system: str, where: str = "") -> None:
+    """Raise UserError, beginning with `where`, if there is no such decoder or it does not fit."""
+    check_known(decoder, config.decoders, where or "decoder")
+    if not config.fits(decoder, system):
+        raise UserError(
+            f"{where + ': ' if where else ''}{decoder} does not decode {system}: take one of "
+            f"{', '.join(fitting(config, system))}"
+        )
+
+
+def fitting(config: "Configuration", system: str) -> list[str]:
+    """Return the decoders of a system: those of its family first, then those that draft with it."""
+    found = [name for name in config.decoders if config.fits(name, system)]
+    return sorted(found, key=lambda name: config.family_of[name] != config.family_of[system])
+
+
 def _check_datasets(config: "Configuration", where: str) -> None:
     """Check what the run's datasets and their corpora refer to."""
     downloads = config.downloads  # whether or not a corpus names one
@@ -104,6 +120,11 @@ def _check_datasets(config: "Configuration", where: str) -> None:
                     f"datasets/{name}.yaml: models learn from the split train: validate and test "
                     "on others"
                 )
+        if dataset.tests[:1] == (dataset.valid,):
+            raise UserError(
+                f"datasets/{name}.yaml: checkpoints are chosen by the split {dataset.valid}, and "
+                "numbers are of the first of tests: put another one first"
+            )
         for family, training in dataset.families.items():
             check_known(family, config.families, f"datasets/{name}.yaml: families")
             _check_read(config, family, training, f"datasets/{name}.yaml: families.{family}")

@@ -11,7 +11,7 @@ from fastdecode.config.corpora import Download
 from fastdecode.config.devices import Device
 from fastdecode.config.rows import RAW, UNTRAINED, DecoderRow, Ensemble, Family, Preset, System
 from fastdecode.errors import UserError
-from fastdecode.families import decoder_row, system_row
+from fastdecode.families import check_family, decoder_row, system_row
 
 RowT = TypeVar("RowT", bound=Row)
 
@@ -90,8 +90,10 @@ class Definitions:
         names = {f.name for base in self._folders for f in (base / "systems").glob("*.yaml")}
         for name in sorted(names):
             file = f"systems/{name}"
-            family = check(Family, self._table(file), self._where(file))
             stem = name.removesuffix(".yaml")
+            table = self._table(file)
+            check_family(stem)
+            family = check(Family, table, self._where(file))
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:

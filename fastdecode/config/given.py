@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
 CHECKPOINT, CURVE = "checkpoint.pt", "curve.csv"
-# What a folder of translations may have of a split and decoder, the first that is there.
+# What a folder of translations may have of a split and decoder, one of them.
 TRANSLATIONS = ("jsonl.gz", "txt.gz", "txt")
 
 
@@ -48,9 +48,14 @@ class Given(Row):
         """Return the file of given translations. Raises UserError if there is none."""
         given = Path(self.translations[folder])
         names = [f"{split}.{decoder}.{kind}" for kind in TRANSLATIONS]
-        for name in names:
-            if (given / name).is_file():
-                return given / name
+        found = [name for name in names if (given / name).is_file()]
+        if len(found) > 1:
+            raise UserError(
+                f"given.translations: {given} has {' and '.join(found)}: which of them counts? "
+                "Take the others away"
+            )
+        if found:
+            return given / found[0]
         raise UserError(
             f"given.translations: {given} has no {names[0]} (or .txt, .txt.gz): add it, or leave "
             f"{decoder} out of what {folder} is decoded with"
@@ -73,6 +78,9 @@ def check_given(config: "Configuration", where: str) -> None:
                 raise UserError(f'{here}: this run makes no "{name}"{nearest(name, known)}')
             if not Path(path).exists():
                 raise UserError(f"{here}: {name}: no file or folder {path}")
+    for name, path in given.distilled.items():
+        if not Path(path).is_file():
+            raise UserError(f"{where}: given.distilled: {name}: {path} is a folder: name a file")
     for name, path in given.models.items():
         if given.model_file(name, CHECKPOINT) is None:
             raise UserError(f"{where}: given.models: {name}: {path} has no {CHECKPOINT}")

@@ -33,7 +33,10 @@ class Configuration(Definitions):
         if self.run.definitions:
             own = Path(self.run.definitions)
             if not own.is_dir():
-                raise UserError(f"{where}: definitions: no folder {own}")
+                raise UserError(
+                    f"{where}: definitions: no folder {own}: a path without / at its beginning is "
+                    f"from the current folder, {Path.cwd()}"
+                )
             check_folders(own)
             folders.append(own)
         super().__init__(folders)
@@ -187,6 +190,11 @@ class Configuration(Definitions):
             fitting = [name for name in self.run.decoders_for(entry) if self.fits(name, system)]
             self._decoders_of[entry] = fitting
         return self._decoders_of[entry]
+
+    def idle_decoders(self) -> list[str]:
+        """Return the decoders of the run that fit none of its systems."""
+        used = {name for entry in self.run.systems for name in self.decoders_of(entry)}
+        return [name for name in self.run.decoder_names if name not in used]
 
     def fits(self, decoder: str, system: str) -> bool:
         """Tell whether `decoder` decodes `system`, which may be an ensemble."""

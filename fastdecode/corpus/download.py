@@ -5,8 +5,11 @@ that is not known beforehand is written into a lock file on the first fetch, in 
 `sha256sum` (`<sha256>  <key>` a line), and binds every later one.
 """
 
+import bz2
 import fcntl
+import gzip
 import http.client
+import lzma
 import math
 import os
 import shutil
@@ -14,8 +17,11 @@ import ssl
 import time
 import urllib.error
 import urllib.request
+import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from fastdecode.config.corpora import Download
 from fastdecode.errors import UserError
@@ -28,6 +34,12 @@ TIMEOUT = 60.0  # seconds without a byte
 MEGABYTE = 1_000_000
 PASSING = (408, 416, 429)  # of the 4xx answers, those that another try may mend
 
+COMPRESSED: dict[str, Callable[[Path], Any]] = {  # what opens them, by how names end
+    ".gz": gzip.open,
+    ".tgz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
 NETWORK_ERRORS = (
     urllib.error.URLError,
     http.client.HTTPException,
@@ -47,8 +59,7 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
 
     Raises UserError if the file cannot be had, or is not the one that is known.
     """
-    if mirror is not None and not mirror.is_dir():
-        raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
+    check_mirror(mirror)
     found = _held(mirror, key, file) if mirror else None
     if found is not None:
         say(key, f"copying {found} ({found.stat().st_size / MEGABYTE:,.1f} MB)")
@@ -59,6 +70,12 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
         _fetch_url(key, file, file.url, out, lock, f"get it elsewhere and {_put_it(key, mirror)}")
     else:
         raise UserError(f"{key}: {file.by_hand}; {_put_it(key, mirror)}")
+
+
+def check_mirror(mirror: str | Path | None) -> None:
+    """Raise UserError if what is searched before any URL is not a folder."""
+    if mirror is not None and not Path(mirror).is_dir():
+        raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
 
 
 def _held(mirror: Path, key: str, file: Download) -> Path | None:
@@ -170,6 +187,8 @@ def _verify(path: Path, key: str, file: Download, lock: Path, origin: str, advic
         fault = f"{size:,} bytes (SHA-256 {checksum}), expected {file.bytes:,}"
         fault += f" (SHA-256 {file.sha256})" if file.sha256 else ""
     else:
+        if file.sha256 is None and key not in read_lock(lock):
+            _check_whole(path, key, origin, advice)  # before its checksum binds all that follow
         expected = file.sha256 or _recorded(lock, key, checksum)
         if checksum == expected:
             return
@@ -177,6 +196,23 @@ def _verify(path: Path, key: str, file: Download, lock: Path, origin: str, advic
         if file.sha256 is None:
             fault += f" (recorded by the first fetch; delete its line in {lock} to forget that)"
     raise UserError(f"{key}: the file from {origin} has {fault}: {advice}")
+
+
+def _check_whole(path: Path, key: str, origin: str, advice: str) -> None:
+    """Raise UserError if a compressed file or an archive breaks off; `key` says what it is."""
+    name, faults = key.lower(), (EOFError, OSError, zlib.error, lzma.LZMAError)
+    unpack = next((one for ending, one in COMPRESSED.items() if name.endswith(ending)), None)
+    try:
+        if name.endswith(".zip") and not zipfile.is_zipfile(path):
+            raise EOFError("its end is missing")
+        if unpack:
+            with unpack(path) as file:
+                while file.read(MEGABYTE):
+                    pass
+    except faults as error:
+        raise UserError(
+            f"{key}: the file from {origin} is truncated or damaged ({error}): {advice}"
+        ) from None
 
 
 def _recorded(lock: Path, key: str, checksum: str) -> str:

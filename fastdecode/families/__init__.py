@@ -42,11 +42,16 @@ def system_row(family: str) -> type[System]:
     return row
 
 
-def _rows(family: str) -> Any:
+def check_family(family: str) -> None:
+    """Raise UserError if there is no such family."""
     if family not in FAMILIES:
         raise UserError(
             f'systems/{family}.yaml: there is no family "{family}"{nearest(family, FAMILIES)}'
         )
+
+
+def _rows(family: str) -> Any:
+    check_family(family)
     return import_module(f"{__name__}.{family}.rows")
 
 

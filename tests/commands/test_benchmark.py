@@ -12,14 +12,18 @@ def test_the_tables_are_printed_and_kept(
 ) -> None:
     size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 2"
     chosen = "--families lattice --layers 2-1 --decoders fastdecode-candidates"
-    (tmp_path / "benchmark.svg").write_text("of another time")
-    main(["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)])
+    given = ["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)]
+    main(given)
     said = capsys.readouterr()
     assert said.out == (tmp_path / "benchmark.md").read_text() + "\n"
     assert "Random weights, 5 tokens in" in said.out
     assert f"{tmp_path}: benchmark.json, benchmark.md and every raw sample" in said.err
     assert (tmp_path / "benchmark.json").is_file()
     assert not (tmp_path / "benchmark.svg").exists()  # no beam 5 was timed
+    before = (tmp_path / "benchmark.json").read_bytes()
+    with pytest.raises(SystemExit, match="has the results of a benchmark: name another folder"):
+        main(given)
+    assert (tmp_path / "benchmark.json").read_bytes() == before
 
 
 def test_speed_ups_are_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,23 @@ def test_language_and_case(
     assert text.count("p = 1.0000") == 2
 
 
+def test_the_language_is_that_of_a_runs_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = write(tmp_path / "right.jsonl", REFERENCE)
+    for name, tokeniser in (("test.raw.zh.gz", "zh"), ("test.raw.de", "13a"), ("zh.gz", "13a")):
+        write_lines(tmp_path / name, REFERENCE)
+        call(right, right, "--reference", str(tmp_path / name))
+        assert f"tok:{tokeniser}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", ["ZH", "klingon", ""])
+def test_what_is_no_language_is_refused(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call("one", "two", "--reference", "three", "--language", language)
+    assert f"{language!r} is no code of a language" in capsys.readouterr().err
+
+
 def test_translations_of_other_sentences(tmp_path: Path, reference: str) -> None:
     one = write(tmp_path / "one.jsonl", WORSE)
     other = write(tmp_path / "other.jsonl", WORSE, [*SOURCES[:7], "etwas anderes", *SOURCES[8:]])

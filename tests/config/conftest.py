@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fastdecode import families
 from fastdecode.config import definitions as definitions_module
 from fastdecode.config import read as read_module
 from fastdecode.config.read import Configuration
@@ -75,6 +76,7 @@ RUN: dict[str, Any] = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The definitions; every family of theirs decodes as the autoregressive one does."""
+    monkeypatch.setattr(families, "FAMILIES", ("left", "mine", "other"))
     monkeypatch.setattr(definitions_module, "decoder_row", lambda family: Decoder)
     monkeypatch.setattr(definitions_module, "system_row", lambda family: System)
     monkeypatch.setattr(read_module, "assets", lambda family: None)

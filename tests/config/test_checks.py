@@ -1,4 +1,5 @@
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 import yaml
 
 from fastdecode.config.base import merge
-from fastdecode.config.checks import check_name
+from fastdecode.config.checks import check_fits, check_name
 from fastdecode.config.rows import System
 from fastdecode.errors import UserError
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
@@ -109,6 +110,7 @@ def test_a_run_that_does_not_fit_is_refused(
         ("datasets/talks.8k.yaml", {"tests": ["test", "test"]}, "tests: test stands twice"),
         ("datasets/talks.8k.yaml", {"tests": ["train"]}, "talks.8k.yaml: models learn from the"),
         ("datasets/talks.8k.yaml", {"valid": "train"}, "validate and test on others"),
+        ("datasets/talks.8k.yaml", {"valid": "test"}, "checkpoints are chosen by the split test"),
         (
             "datasets/talks.8k.yaml",
             {"roles": {"big": "larg"}},
@@ -196,6 +198,28 @@ def test_a_decoder_that_fits_no_system_of_the_run_is_told_so(folder: Path) -> No
     )
 
 
+def test_decoders_that_decode_nothing_of_the_run_are_known(folder: Path) -> None:
+    """They are no fault: whoever leaves out systems may leave their decoders in."""
+    systems = ["raw/teacher", "raw/curious"]
+    given = {"speedup_over": {"reference": "raw/teacher/greedy"}, "decoders": ["greedy", "odd"]}
+    assert read(folder, systems=systems[:1], **given).idle_decoders() == ["odd"]
+    assert read(folder, systems=systems, **given).idle_decoders() == []
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        ("odd", "odd does not decode teacher: take one of beam5, fast, greedy"),
+        ("gredy", 'decoder: there is no "gredy"; did you mean "greedy"?'),
+    ],
+)
+def test_a_decoder_that_does_not_fit_is_refused(folder: Path, decoder: str, message: str) -> None:
+    config = read(folder)
+    check_fits(config, "greedy", "teacher")
+    with pytest.raises(UserError, match=f"^{re.escape(message)}"):
+        check_fits(config, decoder, "teacher")
+
+
 def test_values_of_several_keys_at_fault_are_not_told(folder: Path) -> None:
     assert fault(folder, latency={"scenarios": ["S1", "S1"], "lines": 3}) == (
         'config.yaml: "latency": scenarios: S1 stands twice: once is enough'
@@ -244,10 +268,11 @@ def test_settings_that_one_loss_of_a_family_reads_are_not_refused(
 
 
 def test_text_of_one_dataset_does_not_distil_another(folder: Path, tmp_path: Path) -> None:
+    (text := tmp_path / "text.gz").touch()
     one, two = (
         {
             "distilled": {
-                f"{name}/{target}": str(tmp_path)
+                f"{name}/{target}": str(text)
                 for name in names
                 for target in ("teacher", "teacher-x2")
             }

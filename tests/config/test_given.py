@@ -26,6 +26,7 @@ TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7
             'no "talks.8k/raw"; did you mean "talks.8k/teacher"?',
         ),
         ({"models": {TEACHER: "none"}}, f"given.models: {TEACHER}: no file or folder none"),
+        ({"distilled": {"talks.8k/teacher": "."}}, ". is a folder: name a file"),
         ({"models": {TEACHER: "."}}, f"given.models: {TEACHER}: . has no checkpoint.pt"),
         (
             {"translations": {TEACHER: "."}},
@@ -96,6 +97,7 @@ def test_translations_in_three_forms(folder: Path, tmp_path: Path) -> None:
     for name in ("test.greedy.txt", "test.greedy.txt.gz", "test.greedy.jsonl.gz"):
         (tmp_path / name).touch()
         assert given.translation_file(STUDENT, "test", "greedy") == tmp_path / name
+        (tmp_path / name).unlink()
     hidden = [model for model in config.selected() if not config.at_hand(model)]
     assert [str(model.folder) for model in hidden] == [STUDENT]
     assert hidden[0] not in config.with_curve()
@@ -103,6 +105,14 @@ def test_translations_in_three_forms(folder: Path, tmp_path: Path) -> None:
     both = {"translations": {STUDENT: str(tmp_path)}, "models": {STUDENT: str(tmp_path)}}
     assert config.at_hand(hidden[0]) is False
     assert read(folder, given=both).at_hand(hidden[0])
+
+
+def test_translations_in_two_forms_at_once(folder: Path, tmp_path: Path) -> None:
+    given = read(folder, given={"translations": {STUDENT: str(tmp_path)}}).run.given
+    for name in ("test.greedy.txt", "test.greedy.jsonl.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(UserError, match=r"has test.greedy.jsonl.gz and test.greedy.txt: which"):
+        given.translation_file(STUDENT, "test", "greedy")
 
 
 def test_what_was_trained_here_is_not_written_over(folder: Path, tmp_path: Path) -> None:

@@ -1,6 +1,10 @@
+import bz2
 import fcntl
+import gzip
 import hashlib
+import lzma
 import multiprocessing
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,7 +22,7 @@ from fastdecode.corpus import download
 from fastdecode.corpus.download import fetch, read_lock
 from fastdecode.errors import UserError
 
-KEY = "wmt/text.tgz"
+KEY = "wmt/text.bin"
 BODY = bytes(range(256)) * 1200  # 307,200 bytes
 SHA = hashlib.sha256(BODY).hexdigest()
 
@@ -35,7 +39,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/text.tgz"
+        return f"http://127.0.0.1:{self.server_port}/text.bin"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -307,7 +311,7 @@ def test_two_fetches_of_one_file_do_not_mix(server: Server, out: Path, lock: Pat
 # Mirror
 
 
-@pytest.mark.parametrize("place", [KEY, "text.tgz"])
+@pytest.mark.parametrize("place", [KEY, "text.bin"])
 def test_the_mirror_comes_before_the_url(
     place: str, server: Server, out: Path, lock: Path, tmp_path: Path
 ) -> None:
@@ -333,7 +337,7 @@ def test_a_mirror_without_the_file_leaves_it_to_the_url(
 def test_a_bare_name_may_be_another_corpus_s_file(
     server: Server, out: Path, lock: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = tmp_path / "mirror/text.tgz"
+    other = tmp_path / "mirror/text.bin"
     other.parent.mkdir()
     other.write_bytes(BODY[::-1])
     fetch(KEY, row(server.url), out, tmp_path / "mirror", lock)
@@ -346,7 +350,7 @@ def test_a_bare_name_of_no_known_checksum_is_left_alone(
 ) -> None:
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    (mirror / "text.tgz").write_bytes(BODY[::-1])
+    (mirror / "text.bin").write_bytes(BODY[::-1])
     fetch(KEY, row(server.url, sha256=None), out, mirror, lock)
     assert out.read_bytes() == BODY
     assert f"put it at {mirror / KEY} if it is this one" in capsys.readouterr().err
@@ -399,6 +403,30 @@ def test_an_unknown_checksum_is_recorded_and_binds(
     with pytest.raises(UserError, match=SHA):
         fetch("a", file, out, tmp_path, lock)
     assert lock.read_text() == f"{SHA}  a\n{SHA}  b\n"
+
+
+@pytest.mark.parametrize("ending", ["gz", "tgz", "bz2", "xz", "zip"])
+def test_what_breaks_off_is_not_recorded(
+    out: Path, lock: Path, tmp_path: Path, ending: str
+) -> None:
+    """Else its checksum would bind, and the whole file that takes its place be refused."""
+    archive = {"tgz": "gztar", "zip": "zip"}.get(ending)
+    key = f"b.{ending}"
+    if archive:
+        (tmp_path / "in").mkdir()
+        (tmp_path / "in/b").write_bytes(BODY)
+        whole = Path(shutil.make_archive(str(tmp_path / "made"), archive, tmp_path / "in"))
+        body = whole.read_bytes()
+    else:
+        pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[ending]
+        body = pack(BODY)
+    (tmp_path / key).write_bytes(body[:-10])
+    with pytest.raises(UserError, match=f"{key}: .* is truncated or damaged .*: replace it there"):
+        fetch(key, row(None, None, None), out, tmp_path, lock)
+    assert not lock.exists() and not out.exists()
+    (tmp_path / key).write_bytes(body)
+    fetch(key, row(None, None, None), out, tmp_path, lock)
+    assert read_lock(lock).keys() == {key} and out.read_bytes() == body
 
 
 def test_the_mirror_also_records(out: Path, lock: Path, tmp_path: Path) -> None:

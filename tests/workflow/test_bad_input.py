@@ -150,9 +150,23 @@ def test_a_file_that_is_put_in_place_by_hand(workplace: Workplace) -> None:
 def test_a_truncated_archive(workplace: Workplace) -> None:
     mirror = with_downloads(workplace)
     path = mirror / "micro/train.en.gz"
-    path.write_bytes(path.read_bytes()[:-200])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-200])
     message = refused(workplace, DATA)
-    assert "micro/train.en.gz: truncated or damaged gzip file" in message
+    assert "micro/train.en.gz is truncated or damaged" in message
+    path.write_bytes(whole)
+    assert workplace.snakemake("results/downloads/micro/train.en.gz").returncode == 0
+
+
+def test_a_mirror_that_is_no_folder(workplace: Workplace) -> None:
+    workplace.run["mirror"] = "mirr"
+    assert "mirror: mirr is not a folder" in refused(workplace, "--dry-run")
+
+
+def test_a_decoder_that_does_not_fit(workplace: Workplace) -> None:
+    name = "results/micro/raw/transformer-big/seed1/test.lattice-k64.jsonl.gz"
+    assert "lattice-k64 does not decode transformer-big: take" in refused(workplace, name)
+    assert not workplace.path("corpora").exists()  # said before anything runs
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """From downloads to binarised data: fetch, extract, tokenise and clean, BPE, binarise."""
 
 from fastdecode.config.corpora import DOWNLOADS
+from fastdecode.corpus.download import check_mirror
 
 
 rule fetch_download:
@@ -23,6 +24,7 @@ rule fetch_download:
 # A file that is missing is said at once: where its text was extracted before, Snakemake would go on
 # with that.
 with clear_errors():
+    check_mirror(CONFIG.run.mirror)
     for name, corpus in CONFIG.corpora.items():
         corpus.check_files(name)
 

@@ -6,11 +6,17 @@ def text_of(wildcards):
     return corpus_of(wildcards).text
 
 
+def decoded(wildcards):
+    """Return the checkpoints to decode. Ends the run if the decoder does not fit the system."""
+    with clear_errors():
+        check_fits(CONFIG, wildcards.decoder, wildcards.system)
+    members = CONFIG.members(model_of(wildcards))
+    return [model_file(model, "checkpoint.pt") for model in members]
+
+
 rule translate_split:
     input:
-        checkpoints=lambda w: [
-            model_file(model, "checkpoint.pt") for model in CONFIG.members(model_of(w))
-        ],
+        checkpoints=decoded,
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
