@@ -34,8 +34,8 @@ figures: $(READY)  ## papers' tables and figures: make figures RUN=config/runs/t
 plan: $(READY)  ## jobs, hours and disk space of a run: make plan RUN=config/runs/multi30k.yaml (or RUN="one.yaml two.yaml")
 	$(BIN)/fastdecode plan $(if $(RUN),--configfile $(RUN))
 
-benchmark: $(READY)  ## decoders side by side on random weights at base size: nothing trained
-	$(BIN)/fastdecode benchmark
+benchmark: $(READY)  ## decoders side by side on random weights at base size, nothing trained: make benchmark OUT=folder
+	$(BIN)/fastdecode benchmark $(if $(OUT),--out $(OUT))
 
 family: $(READY)  ## begin a family of your own: make family NAME=mine (docs/add-a-decoder.md)
 	@$(BIN)/python -m fastdecode.template '$(NAME)'

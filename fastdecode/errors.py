@@ -69,4 +69,5 @@ def _makes(error: OSError) -> bool:
     """Tell whether a folder or a file was to be made: what is missing then is no file of ours."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     makers = ("mkdir", "makedirs", "mkdtemp")  # of pathlib, os and tempfile
-    return frame.f_code.co_name in makers or str(error.filename).endswith(".part")
+    opened = error.filename2 is None and str(error.filename).endswith(".part")  # not moved
+    return frame.f_code.co_name in makers or opened

@@ -74,6 +74,8 @@ def test_memory_that_is_too_little_is_said() -> None:
 def test_a_file_that_is_missing_is_a_fault_of_ours(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), clear_errors():
         (tmp_path / "x").read_text()
+    with pytest.raises(FileNotFoundError), clear_errors():
+        (tmp_path / ".x.part").replace(tmp_path / "x")  # that somebody took away
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path: Path) -> None:

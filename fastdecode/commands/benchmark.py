@@ -100,8 +100,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--precision {arguments.precision} needs --device cuda")
     if (arguments.out / "benchmark.json").exists():
         raise UserError(
-            f"--out: {arguments.out} has the results of a benchmark: name another folder, or move "
-            "it away"
+            f"{arguments.out} has the results of a benchmark: move that folder away, or name "
+            "another one (--out, or make benchmark OUT=...)"
         )
 
     import torch
@@ -122,6 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(text)
     written = "benchmark.json, benchmark.md and every raw sample"
     picture = arguments.out / "benchmark.svg"
+    picture.unlink(missing_ok=True)  # an earlier one, should there be nothing to draw now
     if draw_speedups(rows, facts, published, picture):
         written += ", and speed-ups as benchmark.svg"
     print(f"{arguments.out}: {written}", file=sys.stderr)

@@ -81,7 +81,7 @@ def _language(text: str) -> str:
 
 def _language_of(reference: Path) -> str:
     """Return the language that a run's SPLIT.raw.LANGUAGE.gz is in; of other files, English."""
-    found = re.fullmatch(rf".*\.raw\.({LANGUAGE})(\.gz)?", reference.name)
+    found = re.fullmatch(rf".*\.raw\.(?!gz$)({LANGUAGE})(\.gz)?", reference.name)
     return found[1] if found else "en"
 
 

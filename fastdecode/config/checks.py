@@ -88,12 +88,12 @@ def _check_companions(config: "Configuration", names: Iterable[str], where: str)
             )
 
 
-def check_fits(config: "Configuration", decoder: str, system: str, where: str = "") -> None:
+def check_fits(config: "Configuration", decoder: str, system: str, where: str) -> None:
     """Raise UserError, beginning with `where`, if there is no such decoder or it does not fit."""
-    check_known(decoder, config.decoders, where or "decoder")
+    check_known(decoder, config.decoders, where)
     if not config.fits(decoder, system):
         raise UserError(
-            f"{where + ': ' if where else ''}{decoder} does not decode {system}: take one of "
+            f"{where}: {decoder} does not decode {system}: take one of "
             f"{', '.join(fitting(config, system))}"
         )
 
@@ -122,8 +122,8 @@ def _check_datasets(config: "Configuration", where: str) -> None:
                 )
         if dataset.tests[:1] == (dataset.valid,):
             raise UserError(
-                f"datasets/{name}.yaml: checkpoints are chosen by the split {dataset.valid}, and "
-                "numbers are of the first of tests: put another one first"
+                f"datasets/{name}.yaml: the split {dataset.valid} validates, and may choose "
+                "checkpoints and settings: put another one first under tests"
             )
         for family, training in dataset.families.items():
             check_known(family, config.families, f"datasets/{name}.yaml: families")

@@ -91,9 +91,9 @@ class Definitions:
         for name in sorted(names):
             file = f"systems/{name}"
             stem = name.removesuffix(".yaml")
-            table = self._table(file)
-            check_family(stem)
-            family = check(Family, table, self._where(file))
+            table, where = self._table(file), self._where(file)
+            check_family(stem, where)
+            family = check(Family, table, where)
             self.families[stem] = family
             new = [*family.systems, *family.ensembles, *family.decoders]
             for row in new:

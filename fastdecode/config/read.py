@@ -33,10 +33,8 @@ class Configuration(Definitions):
         if self.run.definitions:
             own = Path(self.run.definitions)
             if not own.is_dir():
-                raise UserError(
-                    f"{where}: definitions: no folder {own}: a path without / at its beginning is "
-                    f"from the current folder, {Path.cwd()}"
-                )
+                here = "" if own.is_absolute() else f" in {Path.cwd()}, the current folder"
+                raise UserError(f"{where}: definitions: no folder {own}{here}")
             check_folders(own)
             folders.append(own)
         super().__init__(folders)

@@ -125,7 +125,9 @@ class Dataset(Row):
     corpus: Name = Field(description="a row of config/corpora")
     bpe: Bpe = Field(description="its byte-pair encoding")
     valid: Name = Field("valid", description="the corpus split that validates")
-    tests: tuple[Name, ...] = Field(("test",), min_length=1, description="splits that are tested")
+    tests: tuple[Name, ...] = Field(
+        ("test",), min_length=1, description="splits that are tested, first not the one of `valid`"
+    )
     roles: Roles = Field(Roles(), description="role → preset")
     training: dict[str, object] = Field({}, description="training settings of this dataset")
     families: dict[str, dict[str, object]] = Field(

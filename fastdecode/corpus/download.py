@@ -114,7 +114,7 @@ def _fetch_url(key: str, file: Download, url: str, out: Path, lock: Path, elsewh
             received.truncate(0)
         _receive_with_retries(key, file.bytes, url, received, elsewhere)
         try:
-            again = "it was removed: run again; if it comes out the same, the source has changed"
+            again = "it was removed: run again; if it comes out the same, it is the source's fault"
             _verify(part, key, file, lock, url, again)
         except UserError:
             part.unlink()
@@ -200,7 +200,7 @@ def _verify(path: Path, key: str, file: Download, lock: Path, origin: str, advic
 
 def _check_whole(path: Path, key: str, origin: str, advice: str) -> None:
     """Raise UserError if a compressed file or an archive breaks off; `key` says what it is."""
-    name, faults = key.lower(), (EOFError, OSError, zlib.error, lzma.LZMAError)
+    name, faults = key.lower(), (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
     unpack = next((one for ending, one in COMPRESSED.items() if name.endswith(ending)), None)
     try:
         if name.endswith(".zip") and not zipfile.is_zipfile(path):
@@ -209,7 +209,9 @@ def _check_whole(path: Path, key: str, origin: str, advice: str) -> None:
             with unpack(path) as file:
                 while file.read(MEGABYTE):
                     pass
-    except faults as error:
+    except (*faults, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the file's
+            raise
         raise UserError(
             f"{key}: the file from {origin} is truncated or damaged ({error}): {advice}"
         ) from None

@@ -42,16 +42,14 @@ def system_row(family: str) -> type[System]:
     return row
 
 
-def check_family(family: str) -> None:
-    """Raise UserError if there is no such family."""
+def check_family(family: str, where: str) -> None:
+    """Raise UserError, beginning with `where`, if there is no such family."""
     if family not in FAMILIES:
-        raise UserError(
-            f'systems/{family}.yaml: there is no family "{family}"{nearest(family, FAMILIES)}'
-        )
+        raise UserError(f'{where}: there is no family "{family}"{nearest(family, FAMILIES)}')
 
 
 def _rows(family: str) -> Any:
-    check_family(family)
+    check_family(family, f"systems/{family}.yaml")
     return import_module(f"{__name__}.{family}.rows")
 
 

@@ -24,9 +24,9 @@ if one is outside: the folder's table of verdicts, which is linked, has the numb
 small.
 
 - *Holds as far as measured*: every condition that the run measured holds; others it did not
-  measure, such as those on a big model. Below a run that can tell, this counts for nothing.
-- *Times* are of the reference tier, or of the one that stands below the claim; of several data the
-  worst verdict counts.
+  measure, such as those on a big model. The numbers of claims leave such runs out.
+- *Times* are of the reference tier where a run has it; where another tier stands below the claim,
+  of that one alone. Of several data the worst verdict counts.
 - *Seeds*: intervals of a run of one seed know nothing of other seeds, and such a run counts as
   others do. So one seed can refute what three cannot tell. Nothing is corrected for the number of
   claims.
@@ -38,9 +38,9 @@ small.
 - `families/` are runs of all papers, other folders of one. Some share trainings, as `dag/toy` and
   `dag/seeds` share seed 1, or even times: two folders are not always two trials. Some claims are
   parts of others, as *order-of-decoders* is of *decoding-order*.
-- *Left out* are verdicts before a claim's present reading, by other conditions, or by a number
-  without an interval that other lines would move; and the default run: its models are not done
-  learning.
+- *Left out* are verdicts before a claim's present reading, by other conditions, in other tiers
+  alone, or by a number without an interval that other lines would move; and the default run: its
+  models are not done learning.
 - Systems are as they were when a folder was written ([what has
   changed](measurements/README.md#before-you-compare-pages)).
 """

@@ -42,8 +42,8 @@ such as the lattice's 4 to 7 and 9, have the same numbers of ours beside each: t
 The last line of a table is of the paper's claims: how many hold, do not hold, and cannot be told
 though some of it was measured, where they are about times in the tier that is nearer to what the
 papers timed, mostly the reference tier. [Which ones, and how each is read](claims.md). A claim that
-was judged before its present reading, by other conditions, or by a number without an interval that
-other lines would move, is not among them.
+was judged before its present reading, by other conditions, in other tiers alone, or by a number
+without an interval that other lines would move, is not among them.
 
 A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
 a run of all families has more of an artifact than that folder, or tells more claims, or there is no

@@ -13,6 +13,7 @@ def test_the_tables_are_printed_and_kept(
     size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 2"
     chosen = "--families lattice --layers 2-1 --decoders fastdecode-candidates"
     given = ["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)]
+    (tmp_path / "benchmark.svg").write_text("of another time")
     main(given)
     said = capsys.readouterr()
     assert said.out == (tmp_path / "benchmark.md").read_text() + "\n"
@@ -21,7 +22,7 @@ def test_the_tables_are_printed_and_kept(
     assert (tmp_path / "benchmark.json").is_file()
     assert not (tmp_path / "benchmark.svg").exists()  # no beam 5 was timed
     before = (tmp_path / "benchmark.json").read_bytes()
-    with pytest.raises(SystemExit, match="has the results of a benchmark: name another folder"):
+    with pytest.raises(SystemExit, match="has the results of a benchmark: move that"):
         main(given)
     assert (tmp_path / "benchmark.json").read_bytes() == before
 

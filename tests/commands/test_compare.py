@@ -76,7 +76,12 @@ def test_the_language_is_that_of_a_runs_reference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     right = write(tmp_path / "right.jsonl", REFERENCE)
-    for name, tokeniser in (("test.raw.zh.gz", "zh"), ("test.raw.de", "13a"), ("zh.gz", "13a")):
+    for name, tokeniser in (
+        ("test.raw.zh.gz", "zh"),
+        ("test.raw.de", "13a"),
+        ("zh.gz", "13a"),
+        ("a.raw.gz", "13a"),
+    ):
         write_lines(tmp_path / name, REFERENCE)
         call(right, right, "--reference", str(tmp_path / name))
         assert f"tok:{tokeniser}" in capsys.readouterr().out

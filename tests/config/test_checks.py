@@ -110,7 +110,7 @@ def test_a_run_that_does_not_fit_is_refused(
         ("datasets/talks.8k.yaml", {"tests": ["test", "test"]}, "tests: test stands twice"),
         ("datasets/talks.8k.yaml", {"tests": ["train"]}, "talks.8k.yaml: models learn from the"),
         ("datasets/talks.8k.yaml", {"valid": "train"}, "validate and test on others"),
-        ("datasets/talks.8k.yaml", {"valid": "test"}, "checkpoints are chosen by the split test"),
+        ("datasets/talks.8k.yaml", {"valid": "test"}, "the split test validates, and may choose"),
         (
             "datasets/talks.8k.yaml",
             {"roles": {"big": "larg"}},
@@ -209,15 +209,15 @@ def test_decoders_that_decode_nothing_of_the_run_are_known(folder: Path) -> None
 @pytest.mark.parametrize(
     ("decoder", "message"),
     [
-        ("odd", "odd does not decode teacher: take one of beam5, fast, greedy"),
-        ("gredy", 'decoder: there is no "gredy"; did you mean "greedy"?'),
+        ("odd", "here: odd does not decode teacher: take one of beam5, fast, greedy"),
+        ("gredy", 'here: there is no "gredy"; did you mean "greedy"?'),
     ],
 )
 def test_a_decoder_that_does_not_fit_is_refused(folder: Path, decoder: str, message: str) -> None:
     config = read(folder)
-    check_fits(config, "greedy", "teacher")
+    check_fits(config, "greedy", "teacher", "here")
     with pytest.raises(UserError, match=f"^{re.escape(message)}"):
-        check_fits(config, decoder, "teacher")
+        check_fits(config, decoder, "teacher", "here")
 
 
 def test_values_of_several_keys_at_fault_are_not_told(folder: Path) -> None:

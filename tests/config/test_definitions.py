@@ -78,7 +78,8 @@ def test_a_misspelt_family_of_ones_own_is_refused(folder: Path, tmp_path: Path) 
     """Its name first: what its rows lack depends on the family."""
     write(tmp_path / "own", {"systems/lefft.yaml": {"decoders": {"mine": {}}}})
     message = fault(folder, definitions=str(tmp_path / "own"))
-    assert message == 'systems/lefft.yaml: there is no family "lefft"; did you mean "left"?'
+    file = tmp_path / "own/systems/lefft.yaml"
+    assert message == f'{file}: there is no family "lefft"; did you mean "left"?'
 
 
 def test_a_fault_in_the_projects_rows_is_not_put_down_to_ones_own(

@@ -429,6 +429,13 @@ def test_what_breaks_off_is_not_recorded(
     assert read_lock(lock).keys() == {key} and out.read_bytes() == body
 
 
+def test_what_breaks_off_at_its_source_is_removed(server: Server, out: Path, lock: Path) -> None:
+    server.body = gzip.compress(BODY)[:-10]
+    with pytest.raises(UserError, match="it was removed: run again; if it comes out the same, it"):
+        fetch("b.gz", row(server.url, None, None), out, None, lock)
+    assert leftovers(out) == [] and not lock.exists()
+
+
 def test_the_mirror_also_records(out: Path, lock: Path, tmp_path: Path) -> None:
     held = tmp_path / KEY
     held.parent.mkdir()

@@ -155,12 +155,21 @@ def test_a_truncated_archive(workplace: Workplace) -> None:
     message = refused(workplace, DATA)
     assert "micro/train.en.gz is truncated or damaged" in message
     path.write_bytes(whole)
-    assert workplace.snakemake("results/downloads/micro/train.en.gz").returncode == 0
+    file = "results/downloads/micro/train.en.gz"
+    assert workplace.snakemake(file).returncode == 0
 
 
 def test_a_mirror_that_is_no_folder(workplace: Workplace) -> None:
-    workplace.run["mirror"] = "mirr"
-    assert "mirror: mirr is not a folder" in refused(workplace, "--dry-run")
+    mirror = with_downloads(workplace)
+    workplace.save()
+    files = [f"results/downloads/micro/{path.name}" for path in (mirror / "micro").iterdir()]
+    assert workplace.snakemake(*files).returncode == 0
+    shutil.rmtree(mirror)  # of no use any more
+    assert "Nothing to be done" in workplace.snakemake(*files).stdout
+    workplace.path("downloads/micro/test.en.gz").unlink()
+    done = workplace.snakemake(*files)
+    assert "error: mirror: mirror is not a folder" in done.stdout
+    assert done.returncode and "Fetching" not in done.stdout  # said before anything runs
 
 
 def test_a_decoder_that_does_not_fit(workplace: Workplace) -> None:

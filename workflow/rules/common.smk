@@ -60,17 +60,6 @@ wildcard_constraints:
     seed=r"\d+",
 
 
-def seen(*paths):
-    """Return size and time of files of the user's own, as a parameter that nobody reads.
-
-    A file that takes another's place with an older time, as mv and rsync -t do, has to be read
-    again, and Snakemake looks for newer ones alone. (Of wildcards alone: Snakemake does not compare
-    parameters that are made of inputs.)
-    """
-    there = [path for path in map(Path, paths) if path.exists()]
-    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in there]
-
-
 def model_file(model, name):
     """Return the path of a file of one model."""
     return f"{RESULTS}/{model.folder}/{name}"

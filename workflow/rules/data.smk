@@ -24,7 +24,15 @@ rule fetch_download:
 # A file that is missing is said at once: where its text was extracted before, Snakemake would go on
 # with that.
 with clear_errors():
-    check_mirror(CONFIG.run.mirror)
+    if workflow.is_main_process:  # jobs may run where it is not mounted
+        fetched = [
+            Path(DOWNLOADS, key).exists()
+            for corpus in CONFIG.corpora.values()
+            for split in corpus.splits
+            for key in corpus.downloads(split)
+        ]
+        if not all(fetched):
+            check_mirror(CONFIG.run.mirror)
     for name, corpus in CONFIG.corpora.items():
         corpus.check_files(name)
 
@@ -33,10 +41,13 @@ ELSEWHERE = {"pairs", "words", "references"}
 
 
 def own_files(corpus):
-    """Return the parameter by which a corpus of the user's own files is read again, if it is."""
+    """Return a parameter that nobody reads, if a corpus has files of the user's own: their sizes.
+
+    Others may take their place with an older time, as by mv, where Snakemake looks for newer ones.
+    """
     if not any(map(corpus.paths, corpus.splits)):
         return {}
-    return {"seen": lambda w: seen(*corpus.paths(w.split))}
+    return {"sizes": lambda w: [path.stat().st_size for path in corpus.paths(w.split)]}
 
 
 # One pair of rules a corpus, because file names carry its two languages.

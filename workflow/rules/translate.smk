@@ -9,7 +9,7 @@ def text_of(wildcards):
 def decoded(wildcards):
     """Return the checkpoints to decode. Ends the run if the decoder does not fit the system."""
     with clear_errors():
-        check_fits(CONFIG, wildcards.decoder, wildcards.system)
+        check_fits(CONFIG, wildcards.decoder, wildcards.system, "decoder")
     members = CONFIG.members(model_of(wildcards))
     return [model_file(model, "checkpoint.pt") for model in members]
 

@@ -79,11 +79,6 @@ def measured(
         if base and over:
             if over["device"] != cell["device"]:
                 raise UserError(f"{entry} and {base} were timed on different devices")
-            if over["precision"] != cell["precision"]:
-                raise UserError(
-                    f"{entry} was timed in {cell['precision']} and {base} in {over['precision']}: "
-                    "choose decoders of one precision for a row and what it stands over"
-                )
             ratio = over["value"] / cell["value"]
             yield {
                 **cell,

@@ -121,12 +121,6 @@ def test_a_ratio_has_the_commits_of_both_times(tidy: pd.DataFrame) -> None:
     assert set(ratios["commit"]) == {"1ater c0ffee"}
 
 
-def test_precisions_never_mix_in_a_ratio(tidy: pd.DataFrame) -> None:
-    tidy.loc[tidy["system"] == "small", "precision"] = "bf16"
-    with pytest.raises(UserError, match="in bf16 and raw/base/beam5 in fp32: choose decoders of"):
-        cells(Evidence(ARTIFACT, tidy, PARTS))
-
-
 def test_devices_never_mix_in_a_ratio(tidy: pd.DataFrame) -> None:
     tidy.loc[tidy["system"] == "small", "device"] = "another"
     with pytest.raises(UserError, match="different devices"):
