@@ -59,7 +59,8 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
 
     Raises UserError if the file cannot be had, or is not the one that is known.
     """
-    check_mirror(mirror)
+    if mirror is not None and not mirror.is_dir():
+        raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
     found = _held(mirror, key, file) if mirror else None
     if found is not None:
         say(key, f"copying {found} ({found.stat().st_size / MEGABYTE:,.1f} MB)")
@@ -70,12 +71,6 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
         _fetch_url(key, file, file.url, out, lock, f"get it elsewhere and {_put_it(key, mirror)}")
     else:
         raise UserError(f"{key}: {file.by_hand}; {_put_it(key, mirror)}")
-
-
-def check_mirror(mirror: str | Path | None) -> None:
-    """Raise UserError if what is searched before any URL is not a folder."""
-    if mirror is not None and not Path(mirror).is_dir():
-        raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
 
 
 def _held(mirror: Path, key: str, file: Download) -> Path | None:

@@ -76,7 +76,7 @@ RUN: dict[str, Any] = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The definitions; every family of theirs decodes as the autoregressive one does."""
-    monkeypatch.setattr(families, "FAMILIES", ("left", "mine", "other"))
+    monkeypatch.setattr(families, "FAMILIES", ("draft", "left", "mine", "other"))
     monkeypatch.setattr(definitions_module, "decoder_row", lambda family: Decoder)
     monkeypatch.setattr(definitions_module, "system_row", lambda family: System)
     monkeypatch.setattr(read_module, "assets", lambda family: None)

@@ -167,9 +167,7 @@ def test_a_mirror_that_is_no_folder(workplace: Workplace) -> None:
     shutil.rmtree(mirror)  # of no use any more
     assert "Nothing to be done" in workplace.snakemake(*files).stdout
     workplace.path("downloads/micro/test.en.gz").unlink()
-    done = workplace.snakemake(*files)
-    assert "error: mirror: mirror is not a folder" in done.stdout
-    assert done.returncode and "Fetching" not in done.stdout  # said before anything runs
+    assert "mirror: mirror is not a folder" in refused(workplace, *files)
 
 
 def test_a_decoder_that_does_not_fit(workplace: Workplace) -> None:

@@ -1,7 +1,6 @@
 """From downloads to binarised data: fetch, extract, tokenise and clean, BPE, binarise."""
 
 from fastdecode.config.corpora import DOWNLOADS
-from fastdecode.corpus.download import check_mirror
 
 
 rule fetch_download:
@@ -24,15 +23,6 @@ rule fetch_download:
 # A file that is missing is said at once: where its text was extracted before, Snakemake would go on
 # with that.
 with clear_errors():
-    if workflow.is_main_process:  # jobs may run where it is not mounted
-        fetched = [
-            Path(DOWNLOADS, key).exists()
-            for corpus in CONFIG.corpora.values()
-            for split in corpus.splits
-            for key in corpus.downloads(split)
-        ]
-        if not all(fetched):
-            check_mirror(CONFIG.run.mirror)
     for name, corpus in CONFIG.corpora.items():
         corpus.check_files(name)
 
