@@ -15,7 +15,10 @@ LANGUAGE = "[a-z]{2,3}"  # a corpus's, too
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
-    parser.description = "Compare the BLEU of two translations of one test set that runs wrote."
+    parser.description = (
+        "Compare the BLEU of two translations of one test set that runs wrote. For decoders with "
+        "several seeds see differences.*.csv in the report of their run."
+    )
     parser.epilog = (
         "example:\n"
         "  fastdecode compare \\\n"

@@ -24,6 +24,7 @@ Counts = NDArray[np.int64]
 RESAMPLES = 1_000  # of the bootstrap: sacreBLEU's default
 SEED = 12345  # sacreBLEU's default
 FEWEST = 5  # repeats that an interval of a time or a rate needs
+LEVEL = 0.95  # of intervals
 
 
 def draws(units: int, resamples: int = RESAMPLES, of: str = "lines") -> NDArray[np.int64]:
@@ -33,6 +34,12 @@ def draws(units: int, resamples: int = RESAMPLES, of: str = "lines") -> NDArray[
     """
     key = SEED if of == "lines" else [SEED, zlib.crc32(of.encode())]
     return np.random.default_rng(key).integers(0, units, (resamples, units))  # (R, N)
+
+
+def interval(drawn: Numbers) -> tuple[float, float]:
+    """Return both ends of the 95% interval of a number, from its resamples (R,)."""
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    return low, high
 
 
 def resampled_bleu(

@@ -80,6 +80,7 @@ class Costs:
             "measure_memory": self._memory,
             "measure_statistic": self._statistic,
             "compare_quality": self._comparing,
+            "compare_decoders": self._comparing,
             "compare_rows": self._comparing,
             "resample_quality": self._comparing,
             "learn_bpe": self._merging,

@@ -129,6 +129,7 @@ def test_every_rule_has_a_cost(tmp_path: Path) -> None:
         timing(),
         job("measure_memory", **where),
         job("compare_quality", **where),
+        job("compare_decoders", **where),
         job("resample_quality", paper="lattice", metric="bleu", **where),
         job("learn_bpe", dataset="toy.long"),
         job("apply_bpe", dataset="toy.long", part="train", side="source"),

@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pytest
 
 from tests.workflow.conftest import SIZES, Workplace
 
@@ -32,4 +33,10 @@ def test_every_decoder_is_tested_against_the_baseline(finished: Workplace) -> No
     assert own["bleu"] == quality["metrics"]["bleu"]["value"]
     text = (report / "significance.micro.test.md").read_text()
     assert "against transformer-big (raw) with beam5, same seed" in text
+    pairs = pd.read_csv(report / "differences.micro.test.csv")
+    assert len(pairs) == 6 and (pairs["low"] <= pairs["difference"]).all()
+    tested = dict(zip(table["system"] + "/" + table["decoder"], table["difference"], strict=True))
+    for row in pairs.to_dict("records"):
+        one, other = (tested[row[key].partition("/")[2]] for key in ("system", "other"))
+        assert row["difference"] == pytest.approx(one - other, abs=2e-4)
     assert r"\begin{table}" in (report / "significance.micro.test.tex").read_text()

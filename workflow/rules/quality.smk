@@ -1,5 +1,7 @@
 """Quality from translations files: scores, tests of differences, and what has to agree."""
 
+from fastdecode.config.resampled import decided_by
+
 
 def right_translations(wildcards):
     """Return the file of all right translations of a split, for a corpus that knows them."""
@@ -30,13 +32,21 @@ rule measure_quality:
         "../scripts/measure_quality.py"
 
 
+def decoded(dataset):
+    """Return every reported model with every decoder of it."""
+    return [
+        (model, decoder)
+        for model in CONFIG.selected()
+        if model.dataset == dataset
+        for decoder in CONFIG.decoders_of(model.entry)
+    ]
+
+
 def translated(wildcards):
     """Return the translations of a split by every reported model and decoder."""
     return [
         translations_file(model, wildcards.split, decoder)
-        for model in CONFIG.selected()
-        if model.dataset == wildcards.dataset
-        for decoder in CONFIG.decoders_of(model.entry)
+        for model, decoder in decoded(wildcards.dataset)
     ]
 
 
@@ -59,20 +69,38 @@ rule compare_quality:
         "../scripts/compare_quality.py"
 
 
+rule compare_decoders:
+    input:
+        translations=translated,
+        raw=lambda w: corpus_file(w, w.split, "target", ".raw"),
+    output:
+        f"{REPORT}/differences.{{dataset}}.{{split}}.csv",
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(120),
+    params:
+        entries=lambda w: [
+            f"{model.entry}/{decoder}" for model, decoder in decoded(w.dataset)
+        ],
+        drawn_as=lambda w: [
+            decided_by(CONFIG, model, decoder) for model, decoder in decoded(w.dataset)
+        ],
+        language=lambda w: corpus_of(w).target,
+        lowercase=lambda w: corpus_of(w).lowercase,
+    message:
+        "Differences in BLEU between any two decoders, {wildcards.split} of {wildcards.dataset}"
+    script:
+        "../scripts/compare_decoders.py"
+
+
 def twins(dataset):
     """Return (model, decoder, model and decoder that have to write the same).
 
     These are the naive twin of an optimised decoder and, of a lossless one, the search of another
     model that it repeats.
     """
-    decoded = [
-        (model, decoder)
-        for model in CONFIG.selected()
-        if model.dataset == dataset
-        for decoder in CONFIG.decoders_of(model.entry)
-    ]
     pairs = []
-    for model, decoder in decoded:
+    for model, decoder in decoded(dataset):
         if twin := CONFIG.twin(decoder, model.entry):
             pairs.append((model, decoder, model, twin))
         if repeated := CONFIG.repeated(decoder, model):

@@ -33,6 +33,7 @@ def trained_files():
                 f"{REPORT}/significance.{dataset}.{split}.{kind}"
                 for kind in ("csv", "md", "tex")
             ]
+            files.append(f"{REPORT}/differences.{dataset}.{split}.csv")
     files += [
         f"{REPORT}/agreement.{dataset}.{split}.md"
         for dataset, split in test_splits()

@@ -9,6 +9,7 @@ import numpy as np
 
 from fastdecode.config.claims import Check, Claim, Inner, Term, inner
 from fastdecode.config.papers import Artifact
+from fastdecode.measure.resampling import interval
 from fastdecode.report.claims.conditions import bounded, equal, rising, whole
 from fastdecode.report.claims.evidence import (
     Cell,
@@ -20,7 +21,6 @@ from fastdecode.report.claims.evidence import (
 )
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
-LEVEL = 0.95  # of intervals
 RARE = 0.01  # a share of resamples that may lack what a number is of, such as lines of a length
 UNMEASURED = "not measured in this run"
 NO_INTERVAL = "no interval is known"
@@ -291,7 +291,7 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
     if made.drawn is not None:
         there = made.drawn[~np.isnan(made.drawn)]
         drawn = there if len(there) >= (1 - RARE) * len(made.drawn) else made.drawn
-        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+        low, high = interval(drawn)
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
         why = TOO_FEW
