@@ -23,6 +23,7 @@ from fastdecode.report.claims.evidence import (
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 RARE = 0.01  # a share of resamples that may lack what a number is of, such as lines of a length
 UNMEASURED = "not measured in this run"
+SO_FAR = "what was measured of it holds"
 NO_INTERVAL = "no interval is known"
 TOO_FEW = "too few repeats or lines for an interval"
 Look = Callable[[str], Estimate]
@@ -94,7 +95,8 @@ def _judge(
         for tier in tiers or [""]:
             case = _Case(claim, artifacts, found, resamples, place, tier)
             findings = tuple(case.findings())
-            judgements.append(Judgement(name, place, tier, _verdict(findings), findings))
+            verdict, why = _verdict(findings)
+            judgements.append(Judgement(name, place, tier, verdict, findings, why))
     if judgements:
         return judgements
     why = UNMEASURED
@@ -103,9 +105,12 @@ def _judge(
     return [Judgement(name, "", "", UNKNOWN, why=why)]
 
 
-def _verdict(findings: Sequence[Finding]) -> str:
+def _verdict(findings: Sequence[Finding]) -> tuple[str, str]:
+    """Return the worst verdict, and of one that cannot be told whether all that is known holds."""
     verdicts = {finding.verdict for finding in findings}
-    return next((one for one in (FAILS, UNKNOWN, HOLDS) if one in verdicts), UNKNOWN)
+    worst = next((one for one in (FAILS, UNKNOWN, HOLDS) if one in verdicts), UNKNOWN)
+    measured = {finding.verdict for finding in findings if not np.isnan(finding.value)}
+    return worst, SO_FAR if worst == UNKNOWN and measured == {HOLDS} else ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fastdecode.config.claims import Claim
 from fastdecode.report.claims.evidence import Cell
-from fastdecode.report.claims.judge import HOLDS, Finding, Judgement
+from fastdecode.report.claims.judge import HOLDS, SO_FAR, Finding, Judgement
 from fastdecode.report.sheet import Sheet
 from fastdecode.report.tables import DISTURBED, RANDOM, Table
 
@@ -83,7 +83,7 @@ def printed(name: str, frame: pd.DataFrame) -> Table:
     lines = [
         {
             "claim": said(group.iloc[0]),
-            "verdict": str(group["verdict"].iloc[0]),
+            "verdict": judged(group.iloc[0]),
             "where": where(group.iloc[0]),
             "numbers": "; ".join(found(group)),
         }
@@ -105,6 +105,11 @@ def said(line: "pd.Series[Any]") -> str:
     return (
         f"{line['statement']}. Read as: {line['reading']}" if line["reading"] else line["statement"]
     )
+
+
+def judged(line: "pd.Series[Any]") -> str:
+    """Return a verdict, and of one that cannot be told whether all that was measured holds."""
+    return "; ".join([line["verdict"], *(why for why in [line["why"]] if why == SO_FAR)])
 
 
 def where(line: "pd.Series[Any]") -> str:

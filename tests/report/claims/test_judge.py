@@ -56,6 +56,22 @@ def test_what_was_not_measured_cannot_be_told(tmp_path: Path) -> None:
     assert one.verdict == UNKNOWN and one.why.endswith("it is about news")
 
 
+def test_that_what_was_measured_holds_is_said(tmp_path: Path) -> None:
+    order = ["quick.memory", "slow.memory"]
+    missing = {"rising": ["slow.memory", "slow.bleu"]}
+    row = {"statement": "s", "artifacts": ["table1"]}
+    told = "cannot be told; what was measured of it holds"
+    for checks, wanted in (
+        ([{"rising": order}, missing], told),
+        ([missing], UNKNOWN),
+        ([{"rising": order[::-1]}, missing], FAILS),
+        ([{"rising": order}], HOLDS),
+    ):
+        claims = {"mine": check(Claim, {**row, "check": checks}, "mine")}
+        frame = verdicts(claims, judge(claims, ARTIFACTS, sizes(tmp_path), Resamples()))
+        assert printed("mine", frame).frame["verdict"].tolist() == [wanted]
+
+
 def test_the_interval_of_a_difference_in_bleu_decides(tmp_path: Path) -> None:
     lines = [line("slow", "bleu", 30.0), line("quick", "bleu", 31.0), line("other", "bleu", 30.1)]
     found = {"table1": cells_of(tmp_path, *lines)}

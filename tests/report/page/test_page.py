@@ -62,6 +62,11 @@ CLAIMS = {
         "artifacts": ["table1"],
         "check": [{"rising": ["quick.bleu", "slow.bleu"]}],
     },
+    "more": {
+        "statement": "it is better, and smaller",
+        "artifacts": ["table1"],
+        "check": [{"rising": ["quick.bleu", "slow.bleu"]}, {"value": "slow.memory", "above": 0}],
+    },
     "looks": {"statement": "it looks so", "unchecked": "see the figure", "artifacts": ["table1"]},
 }
 
@@ -217,7 +222,8 @@ def test_verdicts_are_shown_with_their_numbers(written: str) -> None:
     assert "quick.bleu &lt; slow.bleu: +5" in written
     assert written.count('<span class="verdict holds">') == 1
     assert "see the figure" in written
-    assert "<td>1</td><td>0</td><td>1</td>" in written  # the tally
+    assert "</span> toy: what was measured of it holds</summary>" in written
+    assert "<td>1</td><td>0</td><td>2</td>" in written  # the tally
 
 
 def test_every_point_can_be_reached_and_read(written: str) -> None:
