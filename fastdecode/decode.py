@@ -16,12 +16,11 @@ from fastdecode.errors import UserError
 from fastdecode.files import read_lines, write_lines
 from fastdecode.progress import say, track
 from fastdecode.stages import Stopwatch
-from fastdecode.system import Decoder, System
+from fastdecode.system import NOTHING, Decoder, System, decode_filled
 from fastdecode.text import Text
 from fastdecode.train.checkpoints import is_whole
 from fastdecode.translation import Translation
 
-NOTHING = Translation("", [], None, 0)  # of a line without words
 MOST_TOKENS = 2048  # decoded at once, with padding: memory grows with them
 DTYPES = {
     "fp64": torch.float64,
@@ -175,11 +174,9 @@ def translate_lines(
         sentences = [text.source_tokens(line) for line in lines]
         watch.lap("preprocess")
         before = {stage: time / len(lines) for stage, time in watch.seconds.items()}
-        filled = [sentence for sentence in sentences if sentence]
-        decoded = iter(decoder(filled) if filled else [])
         return [
             replace(translation, stages={**before, **translation.stages})
-            for translation in (next(decoded) if sentence else NOTHING for sentence in sentences)
+            for translation in decode_filled(decoder, sentences)
         ]
 
     return translate

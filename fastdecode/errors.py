@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-NO_MEMORY = ("can't allocate memory", "CUDA out of memory")  # as PyTorch says it
+NO_MEMORY = (  # as PyTorch, CUDA's libraries and C++ say it
+    "out of memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "bad_alloc",
+    "alloc_failed",
+)
 # A place that is not ours, is read-only, or has a file where a folder should be.
 BARRED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR)
 
@@ -23,7 +29,7 @@ def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
     So does a full disk, a place that cannot be written or read, one without locks, a name that is
-    too long, and memory that PyTorch does not get.
+    too long, and memory that does not suffice.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -31,8 +37,8 @@ def clear_errors() -> Iterator[None]:
         yield
     except UserError as error:
         sys.exit(f"error: {error}")
-    except RuntimeError as error:
-        if not any(words in str(error) for words in NO_MEMORY):
+    except (MemoryError, RuntimeError) as error:
+        if not no_memory(error):
             raise
         needed = re.search(r"to allocate (\d+) bytes", str(error))
         size = f" ({int(needed[1]) / 1e9:.1f} GB more are needed)" if needed else ""
@@ -63,6 +69,12 @@ def clear_errors() -> Iterator[None]:
             f"error: {error.filename}: {os.strerror(error.errno).lower()}: name another place, or "
             "change its permissions"
         )
+
+
+def no_memory(error: MemoryError | RuntimeError) -> bool:
+    """Tell whether memory did not suffice: PyTorch says so in a RuntimeError's text."""
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in said for words in NO_MEMORY)
 
 
 def _makes(error: OSError) -> bool:

@@ -55,9 +55,16 @@ def reveal(counts: Tensor, candidates: Tensor, ids: Tensor, seed: int, update: i
     sentence's id in `ids` (B) alone: not on the batch, and not on padding behind the sentence.
     """
     draws = keyed_uniforms(ids, candidates.shape[1], seed, update)
-    order = draws.masked_fill(~candidates, inf).argsort(dim=1, stable=True)
-    rank = order.argsort(dim=1)
-    return (rank < counts[:, None]) & candidates
+    return lowest(draws, candidates, counts)
+
+
+def lowest(values: Tensor, candidates: Tensor, counts: Tensor) -> Tensor:
+    """Return (B, T), true at the `counts[b]` lowest of `values` (B, T) where `candidates` is true.
+
+    Those are all of them if they are fewer; of equal values the first ones.
+    """
+    order = values.masked_fill(~candidates, inf).argsort(dim=1, stable=True)
+    return (order.argsort(dim=1) < counts[:, None]) & candidates
 
 
 @contextmanager

@@ -27,6 +27,11 @@ class Lengths:
         return self._lengths[tuple(source)]
 
 
+def exactly(length: int) -> dict[str, float]:
+    """Return the keys of a decoder row whose translations have just so many tokens."""
+    return {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
+
+
 class Limited(Protocol):
     """A decoder row that limits how long a translation may be."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairseq.data import Dictionary
 
 T = TypeVar("T")
+NOTHING = Translation("", [], None, 0)  # of a line without words
 
 
 class Decoder(Protocol):
@@ -31,6 +32,13 @@ class Decoder(Protocol):
 
     def __call__(self, sources: Sequence[Sequence[str]]) -> list[Translation]:
         """Return a translation for each of `sources`: BPE tokens, none of them empty."""
+
+
+def decode_filled(decoder: Decoder, sources: Sequence[Sequence[str]]) -> list[Translation]:
+    """Return a translation for each of `sources`; the empty ones are not given to the decoder."""
+    filled = [source for source in sources if source]
+    decoded = iter(decoder(filled) if filled else [])
+    return [next(decoded) if source else NOTHING for source in sources]
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,22 @@ def test_memory_that_is_too_little_is_said() -> None:
         torch.ones(2) @ torch.ones(3)
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("CUDA failed with error out of memory"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("std::bad_alloc"),
+    ],
+)
+def test_whoever_has_too_little_memory_says_so(error: Exception) -> None:
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        raise error
+    assert message_of(exit_).startswith("error: there is too little memory: take smaller batches")
+
+
 def test_a_file_that_is_missing_is_a_fault_of_ours(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), clear_errors():
         (tmp_path / "x").read_text()

@@ -161,7 +161,7 @@ def _splits(config: Configuration, dataset: str) -> dict[str, str]:
 
 def also_scored(config: Configuration) -> Iterator[tuple[Model, str, str]]:
     """Yield (model, split, decoder) whose quality an artifact asks for beside the test splits'."""
-    for artifact in _artifacts(config):
+    for artifact in all_artifacts(config):
         found = entries(config, artifact)
         tuned = _alternatives(config, artifact, found).values()
         wanted = {entry for several in tuned for entry in several}
@@ -215,5 +215,6 @@ def curves(config: Configuration, artifact: Artifact) -> list[Model]:
     return [model for model in models if model in known]
 
 
-def _artifacts(config: Configuration) -> list[Artifact]:
+def all_artifacts(config: Configuration) -> list[Artifact]:
+    """Return the artifacts of all papers of a run."""
     return [artifact for paper in config.papers.values() for artifact in paper.artifacts.values()]

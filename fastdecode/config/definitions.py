@@ -38,10 +38,7 @@ class Definitions:
         }
         for name, ensemble in self.ensembles.items():  # it may stand in another family's file
             self.family_of[name] = self.family_of.get(ensemble.system, self.family_of[name])
-        self.presets = {
-            name: check(Preset, row, f"{self._where('presets.yaml', name)}, {name}")
-            for name, row in self._table("presets.yaml").items()
-        }
+        self.presets = self._rows("presets.yaml", Preset)
 
     def _table(self, name: str) -> dict[str, Any]:
         """Read one YAML table from every folder of definitions, later folders first in rank."""
@@ -69,6 +66,13 @@ class Definitions:
     def _called(self, file: Path, name: str) -> str:
         """Return how messages call a file: the project's own by `name`, others by their path."""
         return name if self._folders[0] in file.parents else str(file)
+
+    def _rows(self, file: str, model: type[RowT]) -> dict[str, RowT]:
+        """Read a table of rows of one kind."""
+        return {
+            key: check(model, row, f"{self._where(file, key)}, {key}")
+            for key, row in self._table(file).items()
+        }
 
     def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
         """Read the row `name`, a file of its own."""
@@ -119,17 +123,9 @@ class Definitions:
     @cached_property
     def devices(self) -> dict[str, Device]:
         """Machines that a run may be estimated for."""
-        table = self._table("devices.yaml")
-        return {
-            key: check(Device, row, f"{self._where('devices.yaml', key)}, {key}")
-            for key, row in table.items()
-        }
+        return self._rows("devices.yaml", Device)
 
     @cached_property
     def downloads(self) -> dict[str, Download]:
         """Every file that a corpus may be made from."""
-        table = self._table("downloads.yaml")
-        return {
-            key: check(Download, row, f"{self._where('downloads.yaml', key)}, {key}")
-            for key, row in table.items()
-        }
+        return self._rows("downloads.yaml", Download)

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from fastdecode.config.artifacts import (
+    all_artifacts,
     curves,
     datasets_of,
     entries,
@@ -35,7 +36,7 @@ def narrowed(config: Configuration) -> dict[str, Any]:
     Raises UserError if nothing of the run goes into a paper, or into an artifact that it names.
     """
     _check(config)
-    artifacts = _artifacts(config)
+    artifacts = all_artifacts(config)
     wanted_data = {name for artifact in artifacts for name in datasets_of(config, artifact)}
     datasets = [name for name in config.run.datasets if name in wanted_data]
     wanted = {one for artifact in artifacts for one in _decoders(config, artifact)}
@@ -73,7 +74,7 @@ def check_same(whole: Configuration, few: Configuration) -> None:
 
     That is so if a system that was left out stood, with no result of its own, before another.
     """
-    for artifact in _artifacts(few):
+    for artifact in all_artifacts(few):
         tiers = {FIRST, *artifact.tiers}
         found, wanted = (
             [
@@ -92,10 +93,6 @@ def check_same(whole: Configuration, few: Configuration) -> None:
                 "which one stands before another of the same name: list systems and decoders "
                 "yourself"
             )
-
-
-def _artifacts(config: Configuration) -> list[Artifact]:
-    return [one for paper in config.papers.values() for one in paper.artifacts.values()]
 
 
 def _given(

@@ -68,5 +68,10 @@ def stratified_sample(lengths: Sequence[int], count: int) -> list[int]:
     if not lengths:
         raise UserError("no lines to take a sample of: the test set is empty")
     order = sorted(range(len(lengths)), key=lambda index: (lengths[index], index))
+    return sorted(middles(order, count))
+
+
+def middles(order: Sequence[int], count: int) -> list[int]:
+    """Return the middle of each of `count` parts of equal size of `order`; all if it has fewer."""
     count = min(count, len(order))
-    return sorted(order[(2 * part + 1) * len(order) // (2 * count)] for part in range(count))
+    return [order[(2 * part + 1) * len(order) // (2 * count)] for part in range(count)]

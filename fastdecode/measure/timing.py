@@ -10,6 +10,7 @@ import torch
 
 from fastdecode.config.run import Latency, Scenario
 from fastdecode.decode import load_system, translate_lines
+from fastdecode.errors import no_memory
 from fastdecode.limits import Lengths
 from fastdecode.measure.latency import Decode, DoesNotFit, Series, measure
 from fastdecode.measure.machine import synchroniser
@@ -19,14 +20,6 @@ from fastdecode.stages import Stopwatch
 from fastdecode.system import System
 from fastdecode.text import Text
 from fastdecode.translation import Translation
-
-NO_MEMORY = (
-    "out of memory",
-    "can't allocate memory",
-    "cannot allocate memory",
-    "bad_alloc",
-    "alloc_failed",
-)
 
 
 @dataclass(frozen=True)
@@ -160,17 +153,10 @@ def _fitting(decode: Decode) -> Decode:
         try:
             return decode(lines)
         except (MemoryError, RuntimeError) as error:
-            if not _no_memory(error):
+            if not no_memory(error):
                 raise
             reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         torch.cuda.empty_cache()  # now that no traceback holds tensors; does nothing on a CPU
         raise DoesNotFit(reason)
 
     return fitting
-
-
-def _no_memory(error: Exception) -> bool:
-    """Whether memory did not suffice; on a CPU, PyTorch says so in a RuntimeError's text."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return any(sign in str(error).lower() for sign in NO_MEMORY)

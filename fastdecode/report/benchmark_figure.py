@@ -67,7 +67,7 @@ def draw_speedups(
         )
         busy = sum(row["disturbed"] or bases[row["tier"]]["disturbed"] for _, row in drawn)
         head = HEAD.format(**facts, over=over, busy=busy, count=len(drawn))
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(head)
         legend_below(figure, list(handles.values()), list(handles))
     return True
 

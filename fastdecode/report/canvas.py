@@ -76,6 +76,7 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
             {
                 "font.size": FONT_SIZE,
                 "font.family": family,
+                "figure.titlesize": "medium",
                 "svg.hashsalt": "fastdecode",
             }
         ),
@@ -83,7 +84,7 @@ def canvas(height: float, *pictures: Path) -> Iterator[Figure]:
         figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=GAP))
         yield figure
         if head := figure.get_suptitle():
-            figure.suptitle(_broken(head), fontsize="medium")
+            figure.suptitle(_broken(head))
         for text in figure.findobj(Text):
             # `$ 5 or $ 6` of a sentence is no formula; those of matplotlib's own ticks are.
             if "$" in text.get_text() and not text.get_text().startswith(FORMULA):

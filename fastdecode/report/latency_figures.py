@@ -64,7 +64,7 @@ def draw_by_length(table: pd.DataFrame, *pictures: Path) -> None:
         below.set_xlabel("output tokens")
         below.set_ylabel("median ms a sentence")
         below.grid(**GRID)
-        figure.suptitle(_head(table), fontsize="medium")
+        figure.suptitle(_head(table))
         legend_below(figure, *below.get_legend_handles_labels())
 
 
@@ -101,7 +101,7 @@ def draw_speedups(table: pd.DataFrame, *pictures: Path) -> None:
         panel.set_axisbelow(True)
         over = only(table, "over")
         figure.supxlabel(f"speed-up over {over}; mark and number: median", size="medium")
-        figure.suptitle(_head(table), fontsize="medium")
+        figure.suptitle(_head(table))
 
 
 def draw_stages(table: pd.DataFrame, *pictures: Path) -> None:
@@ -146,7 +146,7 @@ def draw_stages(table: pd.DataFrame, *pictures: Path) -> None:
         panel.set_xlabel("mean ms a sentence")
         panel.grid(axis="x", **GRID)
         panel.set_axisbelow(True)
-        figure.suptitle(_head(table), fontsize="medium")
+        figure.suptitle(_head(table))
         handles, labels = panel.get_legend_handles_labels()  # the mark comes first
         legend_below(figure, [*handles[1:], handles[0]], [*labels[1:], labels[0]])
 

@@ -77,7 +77,7 @@ def draw_learning_curves(curves: pd.DataFrame, *pictures: Path) -> None:
         axes[1, 0].set_ylabel("validation NLL (bits per token)")
         axes[1, 0].set_xlabel("updates")
         axes[1, 1].set_xlabel(f"training time ({unit}{words(time)})")
-        figure.suptitle(_head(curves), fontsize="medium")
+        figure.suptitle(_head(curves))
         legend_below(figure, *axes[0, 0].get_legend_handles_labels())
 
 

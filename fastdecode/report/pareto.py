@@ -88,13 +88,13 @@ def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
             for row in group:
                 panel.add_line(_marker(looks[_point(row)], row[SPEED[scenario]], row["bleu"]))
             panel.autoscale_view()
-            panel.set_title(threads_of(group[0]["threads"]), fontsize="medium")
+            panel.set_title(threads_of(group[0]["threads"]))
             panel.set_xlabel(AXES[scenario])
             panel.grid(**GRID)
         logarithmic(panels[0, 0], "x", rows[SPEED[scenario]])
         for panel in panels[:, 0]:
             panel.set_ylabel("BLEU")
-        figure.suptitle(described(rows), fontsize="medium")
+        figure.suptitle(described(rows))
         busy = {_point(row) for row in points if row["latency_disturbed"] > 0}
         names = [
             f"{model}, {_short(decoder, tier)}{DISTURBED * ((model, decoder) in busy)}"

@@ -16,7 +16,7 @@ from fairseq.tasks import register_task
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationConfig, TranslationTask
 from torch import Tensor, nn
 
-from fastdecode.system import System
+from fastdecode.system import System, decode_filled
 
 
 @dataclass
@@ -94,10 +94,8 @@ class DecodesItself:
             [self.src_dict[i] for i in row if i not in special]
             for row in sample["net_input"]["src_tokens"].tolist()
         ]
-        filled = [source for source in sources if source]  # no decoder takes an empty one
         with torch.no_grad():
-            decoded = iter(self._decoder(filled) if filled else [])
-        words = [next(decoded).tokens if source else [] for source in sources]
+            words = [found.tokens for found in decode_filled(self._decoder, sources)]
         rows = [[*map(self.tgt_dict.index, tokens), self.tgt_dict.eos()] for tokens in words]
         return [[{"tokens": torch.tensor(row)}] for row in rows]
 

@@ -156,7 +156,7 @@ def test_what_a_system_needs_besides_is_named(
     moved = place.results / missing
     moved.rename(tmp_path / "away")
     try:
-        with pytest.raises(UserError, match=f"{missing} does not exist yet: make it with `snake"):
+        with pytest.raises(UserError, match=rf"{missing} does not exist yet: make it .*{made}"):
             selected(other, *SYSTEM).must_be_trained()
     finally:
         (tmp_path / "away").rename(moved)

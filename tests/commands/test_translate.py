@@ -224,7 +224,7 @@ def test_an_ensemble_fits_fairseqs_engine_only(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("closed", "named"), [("<&-", "input"), (">&-", "output")])
-def test_a_closed_stream(place: Place, tmp_path: Path, closed: str, named: str) -> None:
+def test_a_closed_stream(place: Place, closed: str, named: str) -> None:
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "fastdecode"]
     process = subprocess.run(
         [*command, *place.arguments("translate", *SYSTEM)],

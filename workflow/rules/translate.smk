@@ -6,7 +6,7 @@ def text_of(wildcards):
     return corpus_of(wildcards).text
 
 
-def decoded(wildcards):
+def checkpoints_to_decode(wildcards):
     """Return the checkpoints to decode. Ends the run if the decoder does not fit the system."""
     with clear_errors():
         check_fits(CONFIG, wildcards.decoder, wildcards.system, "decoder")
@@ -16,7 +16,7 @@ def decoded(wildcards):
 
 rule translate_split:
     input:
-        checkpoints=decoded,
+        checkpoints=checkpoints_to_decode,
         data=f"{RESULTS}/{{dataset}}/{RAW}/bin",
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),

@@ -24,6 +24,7 @@ from fastdecode.families.aggressive.fast import FastVerifier
 from fastdecode.families.aggressive.rows import FAMILY
 from fastdecode.families.aggressive.rows import Decoder as Row
 from fastdecode.families.aggressive.sides import Checks, Verifier
+from fastdecode.limits import exactly
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
 from fastdecode.translation import Finish
@@ -51,7 +52,7 @@ PUBLISHED = {
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     """Return the decoder rows, by name: translations have `length` tokens, on any `device`."""
     del device
-    forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
+    forced = exactly(length)
     kinds: dict[str, dict[str, Any]] = {
         "gad-strict-prescribed": {"beta": 1, **forced},
         "gad-draft-only": {"mode": "draft", **forced},

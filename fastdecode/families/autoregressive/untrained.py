@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.autoregressive.bytes import ADVICE, bytes_overflow
+from fastdecode.limits import exactly
 from fastdecode.progress import say
 from fastdecode.system import System
 
@@ -35,7 +36,7 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     if device == "cpu" and bytes_overflow():
         del engines["int8"]
         say("benchmark", f"int8 is left out: {ADVICE}")
-    forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
+    forced = exactly(length)
     return {
         f"{name}-beam{beam}": {"beam": beam, **engine, **forced}
         for beam in (1, 5)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.families.bidirectional.model import FoldedModel
+from fastdecode.limits import exactly
 from fastdecode.system import System
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ ENGINES = ("eager", "fastdecode")
 def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
     """Return the decoder rows, by name: translations have `length` tokens, on any `device`."""
     del device
-    forced = {"min_len": length, "max_len_a": 0.0, "max_len_b": length}
+    forced = exactly(length)
     return {
         f"pairs-{engine}-beam{beam}": {"beam": beam, "engine": engine, **forced}
         for beam in (1, 5)

@@ -88,7 +88,7 @@ def assignment(system: System, split: Split) -> dict[str, Any]:
         shown = glance.look(
             tokens, links, found.sizes, found.blanks, lambda path: likeliest.gather(1, path)
         )
-        again, again_links = found.read(shown)
+        again, _ = found.read(shown)
     sums = prefix_sums(tokens.double(), links.double())[0]  # (M, L)
     total = float(sums[-1, -1])
     on_path = glance.path[0]  # (M)
@@ -117,7 +117,6 @@ def assignment(system: System, split: Split) -> dict[str, Any]:
             "shown": glance.shown[0].tolist(),
             "before": _along(tokens, on_path),
             "after": _along(token_scores(again, targets), on_path),
-            "loss": -float(prefix_sums(token_scores(again, targets), again_links)[0, -1, -1]),
         },
     }
 

@@ -5,7 +5,6 @@ A search takes framed sources and returns, for every sentence, the numbers of it
 
 from dataclasses import dataclass
 from itertools import groupby
-from math import inf
 from typing import Any, Protocol
 
 import torch
@@ -17,6 +16,7 @@ from fastdecode.families.parallel.networks import Network
 from fastdecode.families.parallel.prefixes import prefix_search
 from fastdecode.families.parallel.slots import is_word_slot, source_slots
 from fastdecode.framing import FRAME, blank_slots
+from fastdecode.glancing import lowest
 from fastdecode.stages import Stopwatch
 
 Found = list[tuple[list[int], float]]
@@ -119,8 +119,7 @@ class MaskPredict:
             slots = torch.where(masked, new_words, slots)
             scores = torch.where(masked, new_scores.float(), scores)
             if left:
-                order = scores.masked_fill(~word, inf).argsort(dim=1, stable=True)
-                worst = order.argsort(dim=1) < (counts * left // self.passes)[:, None]
+                worst = lowest(scores, word, counts * left // self.passes)
                 slots = slots.masked_fill(worst, self.words.unk())
         means = (scores * word).sum(1) / counts
         best, slots = _best(means.view(lengths.shape), slots)

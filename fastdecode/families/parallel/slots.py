@@ -12,6 +12,7 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from fastdecode.glancing import lowest
 from fastdecode.train.draws import keyed_uniforms
 
 
@@ -45,9 +46,7 @@ def mask_words(targets: Tensor, ids: Tensor, words: Dictionary, seed: int, updat
     word = is_word_slot(targets, words)
     draws = keyed_uniforms(ids, 1 + targets.shape[1], seed, update)
     masked = (draws[:, 0] * word.sum(1)).long() + 1  # (B)
-    order = draws[:, 1:].masked_fill(~word, 1.0).argsort(dim=1, stable=True)
-    chosen = (order.argsort(dim=1) < masked[:, None]) & word
-    return targets.masked_fill(chosen, words.unk())
+    return targets.masked_fill(lowest(draws[:, 1:], word, masked), words.unk())
 
 
 def copied_places(sources: Tensor, slots: Tensor, pad: int) -> Tensor:

@@ -12,7 +12,7 @@ from fastdecode.report.aggressive.tokens import Marked
 from fastdecode.report.artifacts.beside import published_heading
 from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS, published_cells
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.sources import LABEL, OURS, PUBLISHED
 from fastdecode.report.tables import Table
@@ -45,15 +45,14 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     dataset the first seed's trace is shown.
     """
     found = published_cells(evidence.artifact)
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "traces")[:1]:
-            same = origin(document)
-            for name, row in evidence.artifact.rows.items():
-                example = int(str(row["example"])) - 1
-                if example < len(document["lines"]):
-                    line = document["lines"][example]
-                    for cell in _case(line, line["traces"][row[BESIDE]]):
-                        found.append({"row": name, **same, **cell})
+    for document in firsts(evidence, "traces"):
+        same = origin(document)
+        for name, row in evidence.artifact.rows.items():
+            example = int(str(row["example"])) - 1
+            if example < len(document["lines"]):
+                line = document["lines"][example]
+                for cell in _case(line, line["traces"][row[BESIDE]]):
+                    found.append({"row": name, **same, **cell})
     return CELLS.frame(found)
 
 

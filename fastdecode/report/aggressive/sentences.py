@@ -112,7 +112,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         for panel in panels[:, 0]:
             panel.set_ylabel(artifact.axes["y"])
         threads = f"threads {' and '.join(filter(None, ours['threads'].unique()))}"
-        figure.suptitle(f"{head_of(name, artifact, ours)}, {threads}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, ours)}, {threads}")
         legend_below(figure, *panels[0, 0].get_legend_handles_labels())
 
 

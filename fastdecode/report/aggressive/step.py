@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from fastdecode.config.papers import BESIDE, Artifact
 from fastdecode.report.aggressive import tokens
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas, legend_below
@@ -51,14 +51,13 @@ def points(evidence: Evidence) -> pd.DataFrame:
     """
     (row,) = evidence.artifact.rows.values()
     lines = []
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "traces")[:1]:
-            line, number, iteration = best_iteration(document, str(row[BESIDE]))
-            same = origin(document, line["line"])
-            for place, token in enumerate(line["source"], 1):
-                point = {"panel": SOURCE, "series": SOURCE, "x": place, "n": number}
-                lines.append({**same, **point, "label": token})
-            lines += [{**same, **point} for point in _iteration(iteration)]
+    for document in firsts(evidence, "traces"):
+        line, number, iteration = best_iteration(document, str(row[BESIDE]))
+        same = origin(document, line["line"])
+        for place, token in enumerate(line["source"], 1):
+            point = {"panel": SOURCE, "series": SOURCE, "x": place, "n": number}
+            lines.append({**same, **point, "label": token})
+        lines += [{**same, **point} for point in _iteration(iteration)]
     return POINTS.frame(lines)
 
 
@@ -126,7 +125,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             text = " ".join(source["label"])
             panel.set_title(f"{dataset}, iteration {source['n'].iloc[0]:.0f}: {text}", size="small")
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         shown = [state for state in MEANINGS if state in set(points["series"])]
         patches = [Patch(**FRAMES[state]) for state in shown]
         meanings = [MEANINGS[state] for state in shown]

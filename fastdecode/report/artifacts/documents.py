@@ -1,6 +1,6 @@
 """Statistics as artifacts take them: one seed's of each system, or all; and where they are from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fastdecode.report.artifacts.cells import commits_of, devices_of
@@ -18,6 +18,12 @@ def documents(evidence: Evidence, dataset: str, statistic: str) -> list[Document
         if (where["dataset"], where["statistic"]) == (dataset, statistic):
             found.setdefault(f"{where['target']}/{where['system']}", document)
     return list(found.values())
+
+
+def firsts(evidence: Evidence, statistic: str) -> Iterator[Document]:
+    """Yield what was measured of the first system of every dataset, its first seed."""
+    for dataset in evidence.parts:
+        yield from documents(evidence, dataset, statistic)[:1]
 
 
 def of_seeds(origins: Sequence[Mapping[str, Any]]) -> dict[str, str]:

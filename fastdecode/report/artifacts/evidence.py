@@ -61,7 +61,10 @@ class Evidence:
     curves: Sequence[Curve] = ()
 
     def samples(self, dataset: str, tier: str) -> pd.DataFrame:
-        """Return the times of every sentence timed alone. Raises UserError if there are none."""
+        """Return the times of every sentence timed alone, of a tier that the part has some of.
+
+        Raises UserError if their file is missing or not of that kind.
+        """
         return read_samples(self.parts[dataset].samples[tier])
 
 

@@ -46,7 +46,7 @@ def draw_lines(
                 panel.set_xticks(ticks, words)
                 panel.minorticks_off()
         panels[0].set_ylabel(y)
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(head)
         handles = {
             label: handle
             for panel in panels

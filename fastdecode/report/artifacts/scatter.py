@@ -57,7 +57,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         for panel in panels[-1]:
             panel.set_xlabel(artifact.axes["x"])
             logarithmic(panel, "x", points["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         handles = {series: _handle(mark, mark[1]) for series, mark in marks.items()}
         if len(published):
             handles["hollow: published"] = _handle(("o", "0.4"), "white")

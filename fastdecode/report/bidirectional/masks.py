@@ -55,4 +55,4 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.grid(which="minor", color="white", linewidth=1)
             panel.tick_params(which="both", length=0)
         panels[0].set_ylabel(artifact.axes["y"])
-        figure.suptitle(f"{name}: {artifact.title}", fontsize="medium")
+        figure.suptitle(f"{name}: {artifact.title}")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
@@ -23,16 +23,15 @@ def points(evidence: Evidence) -> pd.DataFrame:
     are in step 0. Of each dataset the first seed's translation is shown.
     """
     lines = []
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "steps")[:1]:
-            same = origin(document, document["line"])
-            for place, token in enumerate(document["source"], 1):
-                lines.append({**same, "series": SOURCE, "x": place, "y": 0, "label": token})
-            behind = len(document["translation"]) + 1
-            for step, group in enumerate(document["steps"], 1):
-                for number, (token, place) in enumerate(group):
-                    x = behind + number if place is None else place + 1
-                    lines.append({**same, "series": TARGET, "x": x, "y": step, "label": token})
+    for document in firsts(evidence, "steps"):
+        same = origin(document, document["line"])
+        for place, token in enumerate(document["source"], 1):
+            lines.append({**same, "series": SOURCE, "x": place, "y": 0, "label": token})
+        behind = len(document["translation"]) + 1
+        for step, group in enumerate(document["steps"], 1):
+            for number, (token, place) in enumerate(group):
+                x = behind + number if place is None else place + 1
+                lines.append({**same, "series": TARGET, "x": x, "y": step, "label": token})
     return POINTS.frame(lines)
 
 
@@ -79,7 +78,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set_xticks([])
             panel.spines[["top", "right", "bottom"]].set_visible(False)
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
 
 
 def _places(written: pd.DataFrame) -> tuple[dict[float, float], float]:

@@ -93,7 +93,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             degrees.set_xticks(ours["x"], labels)
             degrees.set_title("(b)", fontsize="small")
             degrees.set(xlabel="links out of a vertex", ylabel="% of vertices")
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         legend_below(figure, *panels[0, 1].get_legend_handles_labels())
 
 

@@ -67,5 +67,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
         temperatures = list(points["label"].unique())
         head = head_of(name, artifact, points)
         head += f"\ntemperatures {', '.join(temperatures)} along each curve from the filled point"
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(head)
         legend_below(figure, list(handles.values()), list(map(artifact.legend, handles)))

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, GRID, HATCHES, canvas, legend_below
@@ -31,20 +31,19 @@ def points(evidence: Evidence) -> pd.DataFrame:
     Of each dataset the first system of the artifact is shown.
     """
     lines = []
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "assignment")[:1]:
-            same, glance = origin(document), document["glance"]
-            sides = " → ".join(" ".join(document[side]) for side in ("source", "target"))
-            lines.append({**same, "series": PAIR, "label": sides})
-            lines.append({**same, "series": SIZE, "x": document["size"]})
-            for place, (token, vertex) in enumerate(
-                zip(document["target"], glance["path"], strict=True)
-            ):
-                at: dict[str, Any] = same | {"x": vertex + 1, "label": token}
-                lines.append(at | {"series": ASSIGNED, "y": place + 1})
-                if glance["shown"][place]:
-                    lines.append(at | {"series": SHOWN, "y": place + 1})
-                lines += [{**at, "series": s, "y": glance[s][place]} for s in (BEFORE, AFTER)]
+    for document in firsts(evidence, "assignment"):
+        same, glance = origin(document), document["glance"]
+        sides = " → ".join(" ".join(document[side]) for side in ("source", "target"))
+        lines.append({**same, "series": PAIR, "label": sides})
+        lines.append({**same, "series": SIZE, "x": document["size"]})
+        for place, (token, vertex) in enumerate(
+            zip(document["target"], glance["path"], strict=True)
+        ):
+            at: dict[str, Any] = same | {"x": vertex + 1, "label": token}
+            lines.append(at | {"series": ASSIGNED, "y": place + 1})
+            if glance["shown"][place]:
+                lines.append(at | {"series": SHOWN, "y": place + 1})
+            lines += [{**at, "series": s, "y": glance[s][place]} for s in (BEFORE, AFTER)]
     return POINTS.frame(lines)
 
 
@@ -64,7 +63,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             above.set_title(f"{dataset}, {what}: {pair}", fontsize="small")
             _draw_chances(below, size, of)
             below.set(xlabel=artifact.axes["x"], ylabel=artifact.axes["y"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         legend_below(figure, *panels[-1].get_legend_handles_labels())
 
 

@@ -107,7 +107,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                 for line, text in enumerate(lines):
                     below.text(0, line, text, size=7.5 if len(columns) > 1 else 8, va="center")
         head = head_of(name, artifact, points)
-        figure.suptitle(head, fontsize="medium")
+        figure.suptitle(head)
 
 
 def _texts(points: pd.DataFrame) -> list[str]:

@@ -90,5 +90,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             bar = figure.colorbar(image, ax=axis, pad=0.01, extend="min", ticks=TICKS)
             bar.set_label("f(i, u) over its row's sum")
             bar.ax.set_ylim(LEAST, 1)
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         legend_below(figure, list(named.values()), list(named))

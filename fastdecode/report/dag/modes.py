@@ -85,7 +85,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             axis.set_title(title, fontsize="small")
             axis.set_axis_off()
             axis.set(xticks=[], yticks=[])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         if handles:
             legend_below(figure, list(handles.values()), list(handles))
 

@@ -58,5 +58,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set(title=dataset or "published", xlabel=artifact.axes["x"])
         panels[0].set_ylabel(artifact.axes["y"])
         below = "\nbars do not begin at zero" if cut else ""
-        figure.suptitle(f"{head_of(name, artifact, points)}{below}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, points)}{below}")
         legend_below(figure, list(handles.values()), list(handles))

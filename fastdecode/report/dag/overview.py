@@ -9,7 +9,7 @@ from matplotlib.image import AxesImage
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, GRID, canvas, legend_below
@@ -32,8 +32,7 @@ def points(evidence: Evidence) -> pd.DataFrame:
     return POINTS.frame(
         [
             {**origin(document), **line}
-            for dataset in evidence.parts
-            for document in documents(evidence, dataset, "graphs")[:1]
+            for document in firsts(evidence, "graphs")
             for line in sentence_points(document["sentences"][0])
         ]
     )
@@ -62,7 +61,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             bar.set_label("probability of the link")
             bar.ax.set_ylim(LEAST, 1)
         legend_below(figure, *panels[1].get_legend_handles_labels())
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
 
 
 def _draw_tokens(panel: Axes, size: int, first: pd.DataFrame, walked: list[float]) -> None:

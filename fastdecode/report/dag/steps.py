@@ -7,7 +7,7 @@ import pandas as pd
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
@@ -35,26 +35,25 @@ def points(evidence: Evidence) -> pd.DataFrame:
     probability, label: next vertex and token.
     """
     lines = []
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "graphs")[:1]:
-            sentence = document["sentences"][0]
-            same = origin(document)
-            steps = sentence["beam"]
-            result = steps[-1]["beams"][0]["tokens"]
-            label = f"{' '.join(sentence['source'])} → {' '.join(result[1:-1])}"
-            lines.append({**same, "series": TITLE, "label": label})
-            for step in steps:
-                if not any(_begins(result, beam) for beam in step["beams"][:RANKED]):
-                    continue
-                at: dict[str, Any] = {**same, "x": step["vertex"] + 1}
-                for rank, beam in enumerate(step["beams"][:RANKED], 1):
-                    words = " ".join(beam["tokens"])
-                    for series, key in ((HERE, "here"), (ALL, "all"), (SCORE, "score")):
-                        name = f"rank {rank}: {series}"
-                        lines.append({**at, "series": name, "y": beam[key], "label": words})
-                for n, (chance, vertex, token) in enumerate(step["pairs"], 1):
-                    pair = f"{vertex + 1} {token}"
-                    lines.append({**at, "series": f"{PAIR} {n}", "y": chance, "label": pair})
+    for document in firsts(evidence, "graphs"):
+        sentence = document["sentences"][0]
+        same = origin(document)
+        steps = sentence["beam"]
+        result = steps[-1]["beams"][0]["tokens"]
+        label = f"{' '.join(sentence['source'])} → {' '.join(result[1:-1])}"
+        lines.append({**same, "series": TITLE, "label": label})
+        for step in steps:
+            if not any(_begins(result, beam) for beam in step["beams"][:RANKED]):
+                continue
+            at: dict[str, Any] = {**same, "x": step["vertex"] + 1}
+            for rank, beam in enumerate(step["beams"][:RANKED], 1):
+                words = " ".join(beam["tokens"])
+                for series, key in ((HERE, "here"), (ALL, "all"), (SCORE, "score")):
+                    name = f"rank {rank}: {series}"
+                    lines.append({**at, "series": name, "y": beam[key], "label": words})
+            for n, (chance, vertex, token) in enumerate(step["pairs"], 1):
+                pair = f"{vertex + 1} {token}"
+                lines.append({**at, "series": f"{PAIR} {n}", "y": chance, "label": pair})
     return POINTS.frame(lines)
 
 
@@ -86,7 +85,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
                     if heading == "goes on with":
                         colour = COLOURS[2]
                     _write(axis, heading, x, line, row[heading], color=colour)
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
 
 
 def _write(axis: Any, heading: str, x: float, line: int, text: str, **style: Any) -> None:

@@ -70,7 +70,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.set(title=", ".join(filter(None, (dataset, tier))), ylabel=artifact.axes["y"])
             panel.grid(**GRID)
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         legend_below(figure, list(handles.values()), list(handles))
 
 

@@ -74,5 +74,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             axis.grid(**GRID)
             axis.set_ylabel(artifact.axes["y"])
         axes[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         legend_below(figure, list(named.values()), list(named))

@@ -90,5 +90,5 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             below.grid(axis="y", **GRID)
             below.set_axisbelow(True)
         tier = f"{points['tier'].iloc[0]} tier, threads {points['threads'].iloc[0]}"
-        figure.suptitle(f"{head_of(name, artifact, points)}\n{tier}", fontsize="medium")
+        figure.suptitle(f"{head_of(name, artifact, points)}\n{tier}")
         legend_below(figure, *panels[1, 0].get_legend_handles_labels())

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.curves import head_of
-from fastdecode.report.artifacts.documents import documents, origin
+from fastdecode.report.artifacts.documents import firsts, origin
 from fastdecode.report.artifacts.evidence import Evidence
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.canvas import COLOURS, canvas
@@ -25,30 +25,29 @@ def points(evidence: Evidence) -> pd.DataFrame:
     Series `edge`: x is its first slot, `label` the rows that it joins.
     """
     lines: list[dict[str, object]] = []
-    for dataset in evidence.parts:
-        for document in documents(evidence, dataset, "lattices")[:1]:
-            sentence = document["sentences"][0]
-            same = origin(document, sentence["line"])
-            for series in (SOURCE, REFERENCE):
-                lines.append({**same, "series": series, "label": " ".join(sentence[series])})
-            for slot, words in enumerate(sentence["slots"], 1):
-                for row, (word, nats) in enumerate(words, 1):
-                    lines.append(
-                        {
-                            **same,
-                            "series": WORD,
-                            "x": slot,
-                            "panel": str(row),
-                            "y": nats,
-                            "label": word,
-                        }
-                    )
-            for slot, edges in enumerate(sentence["edges"], 1):
-                for a, b, nats in edges:
-                    rows = f"{a + 1} {b + 1}"
-                    lines.append({**same, "series": EDGE, "x": slot, "y": nats, "label": rows})
-            for slot, word in enumerate(sentence["selected"], 1):
-                lines.append({**same, "series": SELECTED, "x": slot, "label": word})
+    for document in firsts(evidence, "lattices"):
+        sentence = document["sentences"][0]
+        same = origin(document, sentence["line"])
+        for series in (SOURCE, REFERENCE):
+            lines.append({**same, "series": series, "label": " ".join(sentence[series])})
+        for slot, words in enumerate(sentence["slots"], 1):
+            for row, (word, nats) in enumerate(words, 1):
+                lines.append(
+                    {
+                        **same,
+                        "series": WORD,
+                        "x": slot,
+                        "panel": str(row),
+                        "y": nats,
+                        "label": word,
+                    }
+                )
+        for slot, edges in enumerate(sentence["edges"], 1):
+            for a, b, nats in edges:
+                rows = f"{a + 1} {b + 1}"
+                lines.append({**same, "series": EDGE, "x": slot, "y": nats, "label": rows})
+        for slot, word in enumerate(sentence["selected"], 1):
+            lines.append({**same, "series": SELECTED, "x": slot, "label": word})
     return POINTS.frame(lines)
 
 
@@ -62,7 +61,7 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             _lattice(panel, points[points["dataset"] == dataset])
             panel.set_ylabel(artifact.axes["y"])
         panels[-1].set_xlabel(artifact.axes["x"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
 
 
 def _rows(points: pd.DataFrame) -> int:

@@ -74,6 +74,6 @@ def draw(name: str, artifact: Artifact, points: pd.DataFrame, pictures: tuple[Pa
             panel.minorticks_off()
             panel.grid(**GRID)
         panels[0].set_ylabel(artifact.axes["y"])
-        figure.suptitle(head_of(name, artifact, points), fontsize="medium")
+        figure.suptitle(head_of(name, artifact, points))
         pairs = [panel.get_legend_handles_labels() for panel in panels]
         legend_below(figure, *([one for pair in pairs for one in pair[i]] for i in (0, 1)))

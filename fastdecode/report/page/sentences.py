@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from fastdecode.errors import UserError
+from fastdecode.measure.sampling import middles
 from fastdecode.translation import read_translations
 
 EXAMPLES = 6
@@ -63,9 +64,7 @@ def chosen(
     lines = range(len(references))
     differing = [line for line in lines if len({written[line] for written in texts}) > 1]
     order = sorted(differing or lines, key=length)
-    count = min(EXAMPLES, len(order))
-    spread = {order[(2 * number + 1) * len(order) // (2 * count)] for number in range(count)}
-    return sorted({*spread, *drawn}, key=length)
+    return sorted({*middles(order, EXAMPLES), *drawn}, key=length)
 
 
 def alike(names: Iterable[str], texts: Iterable[str]) -> list[tuple[list[str], str]]:

@@ -236,7 +236,7 @@ def test_text_stages_and_weights(ragged: Sentences, engine: str, links: str, wei
     assert decode.serial_layers == (len(model.encoder.layers), 2)
 
 
-def test_only_a_beam_with_a_weight_needs_a_language_model(tmp_path: Path) -> None:
+def test_only_a_beam_with_a_weight_needs_a_language_model() -> None:
     assert Row(search="beam", lm_weight=0.1).assets == ("lm", (LANGUAGE_MODEL,))
     assert Row(search="beam").assets is None
     assert Row(search="beam").assets is Row(search="lookahead").assets is None

@@ -60,7 +60,7 @@ def test_a_speedup_is_disturbed_if_either_time_is(evidence: Evidence, system: st
 
 
 @pytest.mark.parametrize("timed", [[], ["slow"], ["quick"]])
-def test_what_was_not_timed_is_a_gap(evidence: Evidence, tmp_path: Path, timed: list[str]) -> None:
+def test_what_was_not_timed_is_a_gap(evidence: Evidence, timed: list[str]) -> None:
     part = evidence.parts["toy"]
     path = part.samples["reference"]
     kept = [part.entries[row]["reference"] for row in timed]
