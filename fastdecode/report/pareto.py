@@ -88,7 +88,7 @@ def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
             for row in group:
                 panel.add_line(_marker(looks[_point(row)], row[SPEED[scenario]], row["bleu"]))
             panel.autoscale_view()
-            panel.set_title(threads_of(group[0]["threads"]))
+            panel.set_title(threads_of(group[0]["threads"]), fontsize="medium")
             panel.set_xlabel(AXES[scenario])
             panel.grid(**GRID)
         logarithmic(panels[0, 0], "x", rows[SPEED[scenario]])
