@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from fastdecode.config.base import Row, nearest
+from fastdecode.config.models import Model
 from fastdecode.config.rows import RAW
 from fastdecode.errors import UserError
 
@@ -101,19 +102,35 @@ def check_untouched(given: Given, results: Path) -> None:
 
 
 def _check_needed(config: "Configuration", where: str) -> None:
-    """Check that no training needs a model of which translations alone are given."""
-    given = config.run.given
+    """Check that no training and no decoder needs a model of which translations alone are given."""
+    here = f"{where}: given.translations"
     for model in config.models():
-        if str(model.folder) in given.models or not config.at_hand(model):
+        if not config.at_hand(model):
             continue
-        distilled = f"{model.dataset}/{model.target}" in given.distilled
-        teachers = [] if distilled else config.teachers(model.dataset, model.target)
-        for other in (*teachers, *config.companions(model).values()):
-            if not config.at_hand(other):
-                raise UserError(
-                    f"{where}: given.translations: {other.folder}: {model.entry} cannot be trained "
-                    "without the model: give it, too, under given.models"
-                )
+        for other in _taught_by(config, model):
+            _check_at_hand(config, other, here, f"{model.entry} cannot be trained")
+    for model in filter(config.at_hand, config.selected()):
+        for decoder in config.decoders_of(model.entry):
+            for other in config.companions(model, decoder).values():
+                what = f"{decoder} cannot decode {model.entry}"
+                _check_at_hand(config, other, here, what)
+
+
+def _taught_by(config: "Configuration", model: Model) -> list[Model]:
+    """Return the other models that a training of this run needs."""
+    given = config.run.given
+    if str(model.folder) in given.models:
+        return []
+    distilled = f"{model.dataset}/{model.target}" in given.distilled
+    teachers = [] if distilled else config.teachers(model.dataset, model.target)
+    return [*teachers, *config.companions(model).values()]
+
+
+def _check_at_hand(config: "Configuration", other: Model, where: str, what: str) -> None:
+    if not config.at_hand(other):
+        raise UserError(
+            f"{where}: {other.folder}: {what} without the model: give it, too, under given.models"
+        )
 
 
 def _check_denominators(config: "Configuration", where: str) -> None:

@@ -133,7 +133,9 @@ class Dataset(Row):
     families: dict[str, dict[str, object]] = Field(
         {}, description="family → training settings of its systems on this dataset"
     )
-    distill_shards: PositiveInt = Field(2, description="parts that a teacher translates apart")
+    distill_shards: PositiveInt = Field(
+        2, description="parts that a teacher translates apart; another number distils anew"
+    )
 
     @model_validator(mode="after")
     def _no_split_twice(self) -> "Dataset":

@@ -10,6 +10,8 @@ from fastdecode.config.models import Model
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
+A_MINUTE = {"cuda": 600, "cpu": 120}  # sentences, mean of a paper's decoders at base size
+BEGINS = 240  # minutes, in which all models of a run are loaded, too
 SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three files of one timing
 
 
@@ -49,6 +51,19 @@ def timed(
         for name in config.decoders_of(model.entry)
         if name not in left_out and tier in (None, config.decoders[name].tier)
     ]
+
+
+def timing_minutes(config: "Configuration", dataset: str, tier: str, scenario: str) -> int:
+    """Return how long a timing may take: its sentences at a modest speed.
+
+    It is for a cluster to know, which ends what takes longer; a timing then begins anew.
+    """
+    latency = config.run.latency
+    batches = latency.batch_lines * len(latency.batches)
+    lines = latency.lines if scenario == "S1" else batches
+    passes = latency.repeats + 1  # on a GPU all lines warm up
+    sentences = len(timed(config, dataset, tier)) * (latency.warmup + lines * passes)
+    return BEGINS + sentences // A_MINUTE[config.run.device]
 
 
 def timing_file(dataset: str, split: str, tier: str, scenario: str, threads: str, kind: str) -> str:

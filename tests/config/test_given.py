@@ -6,7 +6,7 @@ import pytest
 
 from fastdecode.config.given import check_untouched
 from fastdecode.errors import UserError
-from fastdecode.families.autoregressive.rows import System
+from fastdecode.families.autoregressive.rows import Decoder, System
 from tests.config.conftest import fault, read
 
 TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7"
@@ -67,6 +67,23 @@ def test_companions_are_more_than_their_translations(
     own = {"systems": ["raw/teacher", "teacher/teacher", "teacher/student"]}
     given = {"translations": {"talks.8k/teacher/teacher/seed7": str(tmp_path)}}
     message = "teacher/teacher/seed7: teacher/student cannot be trained without the model"
+    assert message in fault(folder, given=given, **own)
+
+
+def test_who_decodes_with_others_needs_more_than_their_translations(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def companions(row: Decoder, system: System) -> tuple[str, ...]:
+        return ("teacher",) if system.layers == "12-3" else ()
+
+    monkeypatch.setattr(Decoder, "companions", companions)
+    (model := tmp_path / "model.pt").touch()
+    given = {
+        "translations": {"talks.8k/teacher/teacher/seed7": str(tmp_path)},
+        "models": {f"talks.8k/teacher/student/seed{seed}": str(model) for seed in (7, 1)},
+    }
+    own = {"systems": ["raw/teacher", "teacher/teacher", "teacher/student"]}
+    message = "teacher/teacher/seed7: greedy cannot decode teacher/student without the model"
     assert message in fault(folder, given=given, **own)
 
 

@@ -2,9 +2,14 @@
 
 import re
 from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_common.exceptions import WorkflowError
 
 from tests.workflow.conftest import ROOT
 
+EXTRA = re.compile(r"slurm_extra=(['\"])(.+?)\1")
 NAME = re.compile(r"^(?:def (\w+)\(|([A-Z_]+) = )", re.MULTILINE)
 
 
@@ -24,6 +29,20 @@ def test_what_a_cluster_runs_says_what_it_takes() -> None:
         if "localrule: True" not in body and not ("mem_mb=" in body and "runtime=" in body)
     ]
     assert bare == []
+
+
+def test_the_executor_takes_what_jobs_ask_slurm_for() -> None:
+    """It refuses options that it has names of its own for: no dry run says so."""
+    slurm = pytest.importorskip("snakemake_executor_plugin_slurm")
+    texts = [body for _, _, body in RULES]
+    texts += [file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md")]
+    asked = {found for text in texts for _, found in EXTRA.findall(text)}
+    assert "--exclusive" in asked
+    for options in asked:
+        slurm.validate_slurm_extra(SimpleNamespace(resources=SimpleNamespace(slurm_extra=options)))
+    with pytest.raises(WorkflowError, match="constraint"):
+        own = SimpleNamespace(slurm_extra="--exclusive --constraint=KIND")
+        slurm.validate_slurm_extra(SimpleNamespace(resources=own))
 
 
 def test_all_but_timings_can_share_a_gpu() -> None:

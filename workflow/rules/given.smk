@@ -43,18 +43,6 @@ def taken(model, name):
     return [path] if path else []
 
 
-def seen(*paths):
-    """Return size and time of files, as a parameter that nobody reads.
-
-    A file that takes another's place with an older time, as mv and rsync -t do, has to be taken
-    again, and Snakemake looks for newer ones alone. (A function of wildcards: Snakemake does not
-    compare parameters that are made of inputs.)
-    """
-    there = [path for path in map(Path, paths) if path.exists()]
-    stats = [(str(path), path.stat()) for path in there]
-    return [(path, stat.st_size, int(stat.st_mtime)) for path, stat in stats]
-
-
 def source_lines(dataset, split):
     """Return the raw source side of a split."""
     name = CONFIG.datasets[dataset].corpus

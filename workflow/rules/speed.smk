@@ -9,6 +9,7 @@ from fastdecode.config.timed import (
     stages_of,
     timed as timed_decoders,
     timing_file,
+    timing_minutes,
 )
 from fastdecode.provenance import cores
 
@@ -150,8 +151,10 @@ rule measure_latency:
         stages=timing_path(*TIMING, STAGES),
     threads: workflow.cores
     resources:
-        mem_mb=growing(8000, 10),
-        runtime=growing(240),
+        mem_mb=growing(8000, 3),
+        runtime=lambda w, attempt: (
+            attempt * timing_minutes(CONFIG, w.dataset, w.tier, w.scenario)
+        ),
         slurm_extra="--exclusive",
         gpu=int(CONFIG.run.device == "cuda"),
     params:
@@ -175,7 +178,7 @@ rule measure_memory:
     output:
         f"{REPORT}/memory/{{dataset}}.{{split}}.json",
     resources:
-        mem_mb=growing(8000, 10),
+        mem_mb=growing(8000, 3),
         runtime=growing(240),
         gpu=int(CONFIG.run.device == "cuda"),
     params:

@@ -46,9 +46,9 @@ rule train_system:
         system=any_of(CONFIG.recipes),
     threads: training_threads
     resources:
-        # of every process
+        # of every process; a training that goes on after a day has many attempts, and needs no more
         mem_mb=lambda w, attempt: (
-            attempt * 8000 * CONFIG.training(w.dataset, w.system).gpus
+            min(attempt, 3) * 8000 * CONFIG.training(w.dataset, w.system).gpus
         ),
         runtime=training_minutes,
         gpu=lambda w: (
