@@ -24,8 +24,8 @@ from fastdecode.report.canvas import (
     logarithmic,
 )
 from fastdecode.report.speed_numbers import SPEED
-from fastdecode.report.speed_words import described, threads_of
-from fastdecode.report.tables import DISTURBED, only
+from fastdecode.report.speed_words import described, marks, threads_of
+from fastdecode.report.tables import of_both, only
 
 # Families differ by colour, systems by marker, the decoders of one by how the marker is filled,
 # from the seventh on by its size too, so that a point can be told from all others in black and
@@ -95,10 +95,11 @@ def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
         for panel in panels[:, 0]:
             panel.set_ylabel("BLEU")
         figure.suptitle(described(rows))
-        busy = {_point(row) for row in points if row["latency_disturbed"] > 0}
+        marked: dict[Point, str] = {}
+        for row in points:  # of all numbers of threads
+            marked[_point(row)] = of_both(marked.get(_point(row), ""), marks(row))
         names = [
-            f"{model}, {_short(decoder, tier)}{DISTURBED * ((model, decoder) in busy)}"
-            for model, decoder in looks
+            f"{model}, {_short(decoder, tier)}{marked[model, decoder]}" for model, decoder in looks
         ]
         legend_below(figure, list(map(_marker, looks.values())), names)
         figure.draw_without_rendering()  # from here on it is known how long a name is

@@ -14,7 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.provenance import processor
 from fastdecode.report.sheet import Sheet
 from fastdecode.report.tables import only, seeds_of
-from fastdecode.report.tidy import LEFT_OUT, MEMORY
+from fastdecode.report.tidy import DIFFERS, LEFT_OUT, MEMORY
 
 KEY = ("target", "system", "decoder")
 GROUP = ("tier", "threads", "precision")  # with the device: what the times of a ratio share
@@ -46,9 +46,10 @@ TEXTS = [
     "over_precision",
     "signature",  # of BLEU
 ]
-NUMBERS = ("bleu", "speedup", "over_disturbed", *METRICS)
+NUMBERS = ("bleu", "speedup", "over_disturbed", "differs", "over_differs", *METRICS)
 COLUMNS = [*TEXTS, *NUMBERS]
-LATER = ("family", "over_disturbed", "latency_serial_layers")  # columns that older files lack
+# columns that older files lack
+LATER = ("family", "over_disturbed", "differs", "over_differs", "latency_serial_layers")
 SPEEDS = Sheet(tuple(COLUMNS), NUMBERS, LATER)
 
 Row = dict[str, Any]
@@ -66,7 +67,8 @@ def speed_rows(
     All is text but BLEU, the speed-up and METRICS, which are NaN where they were not measured. In
     Smax a row is about the batch size with the most sentences a second. BLEU is of the seeds that
     were timed; of several seeds all numbers are means. Memory stands beside the fewest threads.
-    `over_disturbed` is above zero if the denominator's time was disturbed.
+    `over_disturbed` is above zero if the denominator's time was disturbed, `differs` if a decoder
+    writes something else than it has to, and `over_differs` if the denominator does.
 
     `speedup_over` names the denominator of each tier as target/system/decoder, or None. It counts
     for the times of its tier, number of threads and precision; decoders that choose 8 or 16 bits
@@ -93,6 +95,8 @@ def speed_rows(
         "signature": "" if scores.empty else only(scores, "signature"),
     }
     wide = _means(speeds, scores, scenario)
+    differs = here[here["metric"] == DIFFERS].groupby(list(KEY))["value"].max()
+    wide = wide.join(differs.rename("differs"), on=list(KEY))
     rows = sorted(({**same, **row} for row in records(wide)), key=_place(speeds))
     for row in rows:
         base = _denominator(rows, row, speedup_over.get(row["tier"]))
@@ -170,6 +174,7 @@ def _ratio(row: Row, base: Row, scenario: str) -> Row:
         "over": name_of(base),
         "over_precision": base["precision"],
         "over_disturbed": base["latency_disturbed"],
+        "over_differs": base["differs"],
     }
 
 

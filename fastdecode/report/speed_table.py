@@ -1,14 +1,14 @@
 """Tables of speed, as they are printed: from the rows of fastdecode.report.speed_numbers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from fastdecode.provenance import is_cpu
-from fastdecode.report.speed_numbers import KEY, SPEED, Row, records
+from fastdecode.report.speed_numbers import SPEED, Row, records
 from fastdecode.report.speed_words import marks, over, ratio_marks
-from fastdecode.report.tables import APART, NOT_MEASURED, Table, millions, notes, only
+from fastdecode.report.tables import NOT_MEASURED, Table, millions, notes, only
 
 SCENARIOS = {
     "S1": "one sentence at a time, times in ms a sentence",
@@ -46,16 +46,11 @@ EXPLAINED = {
     "alone, with one thread; on a GPU the memory of its tensors, where PyTorch holds them.",
 }
 
-Key = tuple[str, str, str]  # target, system, decoder
 
-
-def speed_table(
-    rows: pd.DataFrame, left_out: Sequence[str] = (), apart: Collection[Key] = ()
-) -> Table:
+def speed_table(rows: pd.DataFrame, left_out: Sequence[str] = ()) -> Table:
     """Return the rows of speed_rows as they are printed, with the caption that explains them.
 
-    `left_out` is what did_not_fit returns; `apart` are the decoders that write something else than
-    they have to (fastdecode.measure.agreement.apart), which are marked.
+    `left_out` is what did_not_fit returns.
     """
     scenario = only(rows, "scenario")
     rows = rows.assign(
@@ -65,8 +60,6 @@ def speed_table(
         ),
     )
     printed = pd.DataFrame([_cells(row, scenario) for row in records(rows)], dtype=str)
-    differs = [tuple(row[part] for part in KEY) in apart for row in records(rows)]
-    printed["decoder"] += [APART if one else "" for one in differs]
     where = [only(rows, name) for name in ("dataset", "split", "seeds", "device", "signature")]
     dataset, split, seeds, device, signature = where
     caption = [

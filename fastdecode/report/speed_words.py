@@ -1,24 +1,29 @@
 """What tables and figures say of rows of fastdecode.report.speed_numbers: marks, heads, bases."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.speed_numbers import Row
-from fastdecode.report.tables import DISTURBED, RANDOM, of_both, only
+from fastdecode.report.tables import APART, DISTURBED, MARKS, RANDOM, of_both, only
 
 
-def marks(row: Row) -> str:
+def marks(row: Mapping[Any, Any]) -> str:
     """Return what the time of a row of speed_rows is marked with."""
-    return _marks(row["latency_disturbed"], row["target"])
+    return _marks(row["latency_disturbed"], row["target"], row["differs"])
 
 
 def ratio_marks(row: Row) -> str:
     """Return what the speed-up of a row of speed_rows is marked with, which is of two times."""
-    return of_both(marks(row), _marks(row["over_disturbed"], row["over"].partition("/")[0]))
+    over = _marks(row["over_disturbed"], row["over"].partition("/")[0], row["over_differs"])
+    return of_both(marks(row), over)
 
 
-def _marks(disturbed: float, target: str) -> str:
-    return (DISTURBED if disturbed > 0 else "") + (RANDOM if target == UNTRAINED else "")
+def _marks(disturbed: float, target: str, differs: float) -> str:
+    holds = {DISTURBED: disturbed > 0, RANDOM: target == UNTRAINED, APART: differs > 0}
+    return "".join(mark for mark in MARKS if holds[mark])
 
 
 def described(rows: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from fastdecode.measure.disturbance import DRIFT, OTHERS, REPEATS, WARMUP
 NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
 MINUS = "−"
-DISTURBED, RANDOM, APART = "†", "‡", "≠"
+DISTURBED, RANDOM, APART = MARKS = "†", "‡", "≠"  # of times
 MARKUP = re.compile(r"[\\|<*`]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|\](?=\()")  # a _ within a word is none
 NOTES = {
     "±": "±: standard deviation over seeds.",
@@ -42,7 +42,7 @@ class Table:
 
 def of_both(marks: str, others: str) -> str:
     """Return what a number that is made of two times is marked with."""
-    return "".join(mark for mark in (DISTURBED, RANDOM) if mark in marks + others)
+    return "".join(mark for mark in MARKS if mark in marks + others)
 
 
 def signed(number: str) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_json
+from fastdecode.measure.agreement import apart
 from fastdecode.report.sheet import Sheet
 
 MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
@@ -46,6 +47,7 @@ STAGE = "latency_stage_"  # what names of metrics of stages begin with
 STAGE_UNIT = "ms/line"
 THROUGHPUT_UNITS = {"sentences": "sentences/s", "tokens": "tokens/s"}
 LATER = ("serial_layers", "stages_disturbed")  # what older latency files lack
+DIFFERS = "differs"  # a decoder does not write what it has to: fastdecode.measure.agreement
 LEFT_OUT = "latency_left_out"  # a batch did not fit into memory
 MEMORY = "memory_"  # what names of metrics of memory begin with
 MEMORY_KEYS = {"memory_peak": "peak", "memory_allocator_peak": "allocator_peak"}
@@ -60,14 +62,16 @@ def gather(
     quality: Iterable[Path],
     latency: Iterable[Path],
     memory: Iterable[Path],
+    agreement: Iterable[Path] = (),
 ) -> pd.DataFrame:
-    """Read train.json, quality.json, latency and memory files into one frame with COLUMNS.
+    """Read train.json, quality.json, latency, memory and agreement files into one with COLUMNS.
 
     The values are floats; all else is text, and empty where it means nothing: the decoder of a
     training time, the tier of a BLEU. Metrics are named `train_…`, as in quality.json, `latency_…`,
-    `latency_stage_…`, `throughput_…` and `memory_…`. The batch size is 1 in scenario S1; memory at
-    batch size 1 is of S1, all other of Smax. Family, layers and parameters come from the train.json
-    of the same dataset, target, system and seed.
+    `latency_stage_…`, `throughput_…` and `memory_…`; `differs` is 1 of a decoder that does not
+    write what it has to (fastdecode.measure.agreement), else 0. The batch size is 1 in scenario S1;
+    memory at batch size 1 is of S1, all other of Smax. Family, layers and parameters come from the
+    train.json of the same dataset, target, system and seed.
 
     Where `all` threads are as many as a number that was timed, too, that number's file counts: the
     machine that times need not be the one that chose what to time.
@@ -86,6 +90,7 @@ def gather(
     latency = sorted(latency, key=_of_all_threads)
     rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
     rows += [(path, row) for path in memory for row in _rows(path, _memory_rows)]
+    rows += [(path, row) for path in agreement for row in _rows(path, _agreement_rows)]
 
     seen: dict[tuple[str, ...], Path] = {}
     cells = []
@@ -164,6 +169,21 @@ def _memory_rows(document: Row) -> Iterator[Row]:
         for metric, key in MEMORY_KEYS.items():
             if key in measured:  # no peak where it did not fit, no allocator's on a CPU
                 yield _speed(every, metric, measured[key] / MEGABYTE, "MB")
+
+
+def _agreement_rows(document: Row) -> Iterator[Row]:
+    origin, found = document["provenance"], document["rows"]
+    fallen = apart(found)
+    named = {tuple(row[key] for key in (*MODEL[1:], "decoder")): row for row in found}
+    for row in named.values():  # a decoder may have two that it has to agree with
+        yield {
+            **_origin({**origin, **row}),
+            "decoder": row["decoder"],
+            "split": origin["split"],
+            "metric": DIFFERS,
+            "value": float((row["target"], row["system"], row["decoder"]) in fallen),
+            "unit": "1 if so",
+        }
 
 
 def _speed(every: Row, metric: str, value: float, unit: str) -> Row:

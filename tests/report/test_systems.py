@@ -175,6 +175,13 @@ def test_a_disturbed_timing_is_marked() -> None:
     assert "†: the machine was disturbed" in shown.caption
 
 
+def test_who_writes_something_else_than_it_has_to_is_marked() -> None:
+    shown = table([*ROWS, value(FAST, "differs", 1.0)])
+    assert cells(shown, "parallel")["ms per sentence"] == "20.00≠"
+    assert cells(shown, "parallel")["speed-up"].endswith("≠")
+    assert "≠: on more than 1% of the lines" in shown.caption
+
+
 def test_times_of_different_devices_or_precisions_are_not_compared() -> None:
     odd: Key = ("raw", "odd", "beam5")
     with pytest.raises(UserError, match=r"different values of device .cpu: X and cuda: Y"):

@@ -217,6 +217,22 @@ def test_the_csv_keeps_every_digit(tmp_path: Path) -> None:
     assert next(read_lines(tmp_path / "tidy.csv")) == ",".join(COLUMNS)
 
 
+def test_who_does_not_write_what_it_has_to_is_told(tmp_path: Path) -> None:
+    model = {"target": "raw", "system": "base", "seed": 1, "lines": 100}
+    found = [{"gap": 0.5}] * 2
+    rows = [
+        {**model, "decoder": "beam5", "twin": "a", "differences": []},
+        {**model, "decoder": "beam5", "twin": "b", "differences": found},
+        {**model, "decoder": "greedy", "twin": "a", "differences": found[:1]},
+    ]
+    path = tmp_path / "agreement.json"
+    write_json(path, {"provenance": {**ORIGIN, "split": "test", "commit": "c"}, "rows": rows})
+    tidy = gather("demo", [training(tmp_path / "t.json")], [], [], [], [path])
+    told = tidy[tidy["metric"] == "differs"]
+    assert dict(zip(told["decoder"], told["value"], strict=True)) == {"beam5": 1, "greedy": 0}
+    assert set(told["split"]) == {"test"}
+
+
 def test_a_measurement_needs_its_training(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"quality.json: no train.json for toy raw base 2"):
         gather(

@@ -99,13 +99,23 @@ def quality_files():
 
 
 def measured_files():
-    """Return what is on record of trainings, scores, times and memory, by what it is of."""
+    """Return what is on record of trainings, scores, times and so on, by what it is of."""
     return {
         "training": training_records() + untrained_records(),
         "quality": quality_files(),
         "latency": latency_files(),
         "memory": memory_files(),
+        "agreement": agreement_files(),
     }
+
+
+def agreement_files():
+    """Return what says whether decoders that have to agree do."""
+    return [
+        f"{REPORT}/agreement/{dataset}.{split}.json"
+        for dataset, split in test_splits()
+        if twins(dataset)
+    ]
 
 
 def data_files():
@@ -206,12 +216,7 @@ rule tabulate_significance:
 
 rule tabulate_speed:
     input:
-        tidy=f"{REPORT}/measurements.csv",
-        agreement=lambda w: (
-            [f"{REPORT}/agreement/{w.dataset}.{w.split}.json"]
-            if twins(w.dataset)
-            else []
-        ),
+        f"{REPORT}/measurements.csv",
     output:
         csv=f"{REPORT}/speed.{{dataset}}.{{split}}.{{scenario}}.csv",
         md=report(

@@ -14,5 +14,6 @@ with clear_errors():
         [Path(path) for path in files.quality],
         [Path(path) for path in files.latency],
         [Path(path) for path in files.memory],
+        [Path(path) for path in files.agreement],
     )
     write_csv(Path(snakemake.output[0]), tidy)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from fastdecode.errors import clear_errors
-from fastdecode.files import read_json, write_csv
-from fastdecode.measure.agreement import apart
+from fastdecode.files import write_csv
 from fastdecode.report.speed_numbers import did_not_fit, speed_rows
 from fastdecode.report.speed_table import speed_table
 from fastdecode.report.tidy import TIDY
@@ -12,7 +11,7 @@ from fastdecode.report.written import write_table
 
 names, out = snakemake.wildcards, snakemake.output
 with clear_errors():
-    tidy = TIDY.read(Path(snakemake.input.tidy))
+    tidy = TIDY.read(Path(snakemake.input[0]))
     rows = speed_rows(
         tidy,
         names.dataset,
@@ -21,10 +20,7 @@ with clear_errors():
         snakemake.params.speedup_over,
     )
     left_out = did_not_fit(tidy, names.dataset, names.split, names.scenario)
-    agreements = [
-        row for path in snakemake.input.agreement for row in read_json(Path(path))["rows"]
-    ]
-    table = speed_table(rows, left_out, apart(agreements))
+    table = speed_table(rows, left_out)
     label = f"tab:speed-{names.dataset}-{names.split}-{names.scenario}"
     write_csv(Path(out.csv), rows)
     write_table(table, Path(out.md), Path(out.tex), label)

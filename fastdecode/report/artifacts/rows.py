@@ -20,7 +20,8 @@ from fastdecode.report.artifacts.cells import (
 )
 from fastdecode.report.artifacts.evidence import Evidence, Part
 from fastdecode.report.artifacts.sources import OURS
-from fastdecode.report.tables import DISTURBED, RANDOM, of_both, only
+from fastdecode.report.tables import APART, DISTURBED, RANDOM, of_both, only
+from fastdecode.report.tidy import DIFFERS
 
 printed = beside
 NAMES = ("target", "system", "decoder")
@@ -132,8 +133,8 @@ def speed(
 
     In Smax it is of batches of `batch` sentences, by default of the size that is the fastest.
     """
-    rows = of_entry(here, split, entry)
-    rows = rows[(rows["tier"] == tier) & (rows["scenario"] == metric.scenario)]
+    every = of_entry(here, split, entry)
+    rows = every[(every["tier"] == tier) & (every["scenario"] == metric.scenario)]
     name = rows["metric"]
     if metric.on_gpu:  # where a GPU was timed, what a process takes of the host tells nothing
         name = name.mask((name == metric.tidy) & ~rows["device"].map(is_cpu).astype(bool), "")
@@ -148,6 +149,7 @@ def speed(
     best = chosen.loc[chosen["value"].idxmax() if metric.scenario == "Smax" else chosen.index[0]]
     same = rows[(rows["threads"] == fewest) & (rows["batch"] == best["batch"])]
     disturbed = "" if metric.steady else disturbance(same)
+    differs = APART if every.loc[every["metric"] == DIFFERS, "value"].any() else ""
     return {
         "value": float(best["value"]),
         "n": 1,
@@ -155,7 +157,7 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "marks": disturbed + ("" if trained(entry) else RANDOM),
+        "marks": disturbed + ("" if trained(entry) else RANDOM) + differs,
         "commit": best["commit"],
     }
 

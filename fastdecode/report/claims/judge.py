@@ -19,12 +19,14 @@ from fastdecode.report.claims.evidence import (
     combine,
     estimate,
 )
+from fastdecode.report.tables import APART
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 RARE = 0.01  # a share of resamples that may lack what a number is of, such as lines of a length
 UNMEASURED = "not measured in this run"
 SO_FAR = "what was measured of it holds"
 NO_INTERVAL = "no interval is known"
+NO_TWIN = "a decoder does not write what it has to"
 TOO_FEW = "too few repeats or lines for an interval"
 Look = Callable[[str], Estimate]
 
@@ -302,6 +304,8 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
         why = TOO_FEW
     if made.no_interval:
         why = NO_INTERVAL
+    elif any(APART in str(cell.origin.get("marks", "")) for cell in made.cells):
+        why = NO_TWIN
     elif bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:

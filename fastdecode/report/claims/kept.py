@@ -11,7 +11,7 @@ from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.claims.conditions import remaining
 from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
 from fastdecode.report.claims.printed import VERDICTS
-from fastdecode.report.tables import DISTURBED, RANDOM
+from fastdecode.report.tables import MARKS
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Kept:
     measured: bool
     """Whether a number of it was measured."""
     marks: str = ""
-    """Those of the times among the numbers that decide, such as DISTURBED."""
+    """Those of the times among the numbers that decide, of MARKS."""
     so_far: bool = False
     """It cannot be told, and all of its conditions that were measured hold."""
 
@@ -48,7 +48,7 @@ def _worst(lines: pd.DataFrame) -> Kept:
     found = {*lines["finding"].where(lines["condition"] != "", lines["verdict"])}
     worst = next(one for one in (FAILS, UNKNOWN, HOLDS) if one in found)
     deciding = lines.loc[lines["finding"] == worst, "marks"]
-    marks = "".join(mark for mark in (DISTURBED, RANDOM) if deciding.str.contains(mark).any())
+    marks = "".join(mark for mark in MARKS if deciding.str.contains(mark).any())
     measured = {*lines.loc[lines["value"].notna(), "finding"]}
     return Kept(worst, bool(measured), marks, worst == UNKNOWN and measured == {HOLDS})
 

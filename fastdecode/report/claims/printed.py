@@ -9,7 +9,7 @@ from fastdecode.config.claims import Claim
 from fastdecode.report.claims.evidence import Cell
 from fastdecode.report.claims.judge import HOLDS, SO_FAR, Finding, Judgement
 from fastdecode.report.sheet import Sheet
-from fastdecode.report.tables import DISTURBED, RANDOM, Table
+from fastdecode.report.tables import MARKS, Table
 
 NUMBERS = ("value", "low", "high", "above", "below")
 COLUMNS = [
@@ -68,9 +68,7 @@ def _line(finding: Finding) -> dict[str, Any]:
         **{name: getattr(finding, name) for name in NUMBERS},
         "cells": "; ".join(f"{cell.name} {cell.value:.6g}" for cell in finding.cells),
         **{key: _every(finding.cells, key) for key in ("what", "device", "commit")},
-        "marks": "".join(
-            mark for mark in (DISTURBED, RANDOM) if mark in _every(finding.cells, "marks")
-        ),
+        "marks": "".join(mark for mark in MARKS if mark in _every(finding.cells, "marks")),
     }
 
 

@@ -148,4 +148,6 @@ def _text(row: Mapping[Any, Any], column: str, scenario: str) -> str:
         parts.append(f"×{row['speedup']:.2f} over {row['over']}{other}")
     if row["latency_disturbed"] > 0:
         parts.append("disturbed (†)")
+    if row["differs"] > 0:
+        parts.append("writes something else than it has to (≠)")
     return ", ".join(parts)

@@ -188,6 +188,16 @@ def test_a_disturbed_time_is_marked(tidy: pd.DataFrame) -> None:
     assert table.frame["toy speed-up (reference)"].tolist()[:2] == ["×1.00†", "×2.00†"]
 
 
+def test_the_time_of_who_writes_something_else_is_marked(tidy: pd.DataFrame) -> None:
+    base = tidy[(tidy["system"] == "base") & (tidy["metric"] == "bleu")]
+    apart = base.assign(metric="differs", value=1.0)
+    found = cells(Evidence(ARTIFACT, pd.concat([tidy, apart]), PARTS))
+    table = printed("x", ARTIFACT, found)
+    assert table.frame["toy ms (reference)"].tolist()[:2] == ["15.00≠", "7.50"]
+    assert table.frame["toy speed-up (reference)"].tolist()[:2] == ["×1.00≠", "×2.00≠"]
+    assert "≠: on more than 1% of the lines" in table.caption
+
+
 def test_memory_is_the_gpus_own_where_there_is_one(tidy: pd.DataFrame) -> None:
     artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory"}})
     tidy.loc[tidy["metric"] == "latency_disturbed", "value"] = 1.0

@@ -203,6 +203,15 @@ def test_the_interval_of_a_ratio_is_of_each_sides_own_batch(tmp_path: Path) -> N
         assert drawn is not None and drawn.tolist() == pytest.approx([ratio] * 1000)
 
 
+def test_a_time_of_who_writes_something_else_tells_nothing(tmp_path: Path) -> None:
+    lines = [line("slow", "memory", 10.0), line("quick", "memory", 2.0, marks="≠")]
+    (one,) = judged(
+        {"table1": cells_of(tmp_path, *lines)}, {"rising": ["quick.memory", "slow.memory"]}
+    )
+    assert one.verdict == UNKNOWN
+    assert one.findings[0].why == "a decoder does not write what it has to"
+
+
 def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     lines = [
         line("quick", "speedup", value, tier=tier, scenario="S1", over="raw/slow/beam5")
