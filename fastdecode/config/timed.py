@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdecode.config.models import Model
+from fastdecode.config.run import Scenario
 
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
-A_MINUTE = {"cuda": 600, "cpu": 120}  # sentences, mean of a paper's decoders at base size
-BEGINS = 240  # minutes, in which all models of a run are loaded, too
+# sentences, mean of a paper's decoders at base size, alone and in batches
+A_MINUTE = {"cuda": {"S1": 600, "Smax": 30_000}, "cpu": {"S1": 120, "Smax": 600}}
+BEGINS, DAY = 240, 24 * 60  # minutes; in those before it begins all models are loaded, too
 SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three files of one timing
 
 
@@ -53,17 +55,19 @@ def timed(
     ]
 
 
-def timing_minutes(config: "Configuration", dataset: str, tier: str, scenario: str) -> int:
-    """Return how long a timing may take: its sentences at a modest speed.
+def timing_minutes(config: "Configuration", dataset: str, tier: str, scenario: Scenario) -> int:
+    """Return how long a timing may take: its sentences at a modest speed, but a day.
 
     It is for a cluster to know, which ends what takes longer; a timing then begins anew.
     """
-    latency = config.run.latency
-    batches = latency.batch_lines * len(latency.batches)
-    lines = latency.lines if scenario == "S1" else batches
-    passes = latency.repeats + 1  # on a GPU all lines warm up
+    latency, on_gpu = config.run.latency, config.run.device == "cuda"
+    alone = scenario == "S1"
+    lines = latency.lines if alone else latency.batch_lines * len(latency.batches)
+    passes = latency.repeats + 1
+    if on_gpu:  # all lines warm up, and stages are timed apart: in batches once
+        passes += 1 + (latency.repeats if alone else 1)
     sentences = len(timed(config, dataset, tier)) * (latency.warmup + lines * passes)
-    return BEGINS + sentences // A_MINUTE[config.run.device]
+    return min(DAY, BEGINS + sentences // A_MINUTE[config.run.device][scenario])
 
 
 def timing_file(dataset: str, split: str, tier: str, scenario: str, threads: str, kind: str) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fastdecode.config.rows import UNTRAINED
 from fastdecode.report.speed_numbers import Row
-from fastdecode.report.tables import APART, DISTURBED, MARKS, RANDOM, of_both, only
+from fastdecode.report.tables import APART, DISTURBED, MARKS, MEANINGS, RANDOM, of_both, only
 
 
 def marks(row: Mapping[Any, Any]) -> str:
@@ -29,8 +29,7 @@ def _marks(disturbed: float, target: str, differs: float) -> str:
 def described(rows: pd.DataFrame) -> str:
     """Return two lines for the head of a figure: what was measured, and on which device.
 
-    `rows` are of speed_rows, or have such columns. † says that times of some of them were
-    disturbed.
+    `rows` are of speed_rows, or have such columns. † and ≠ are explained where some rows have them.
 
     Raises UserError if that differs between the rows.
     """
@@ -38,8 +37,10 @@ def described(rows: pd.DataFrame) -> str:
     dataset, split, seeds, tier, scenario, device = (only(rows, name) for name in names)
     precision = " and ".join(rows["precision"].unique())
     what = f"{dataset}, {split}, seed {seeds}: {tier} tier, {scenario}, {precision}"
-    busy = f", {DISTURBED} disturbed" if (rows["latency_disturbed"] > 0).any() else ""
-    return f"{what}\n{device}{busy}"
+    columns = {DISTURBED: "latency_disturbed", APART: "differs"}
+    found = [mark for mark, name in columns.items() if name in rows and (rows[name] > 0).any()]
+    said = "".join(f", {mark} {MEANINGS[mark]}" for mark in found)
+    return f"{what}\n{device}{said}"
 
 
 def threads_of(number: str) -> str:

@@ -14,6 +14,7 @@ NOT_RUN = "not run in this configuration"
 NOT_MEASURED = "–"
 MINUS = "−"
 DISTURBED, RANDOM, APART = MARKS = "†", "‡", "≠"  # of times
+MEANINGS = {DISTURBED: "disturbed", APART: "not what it has to write"}  # in the head of a figure
 MARKUP = re.compile(r"[\\|<*`]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|\](?=\()")  # a _ within a word is none
 NOTES = {
     "±": "±: standard deviation over seeds.",

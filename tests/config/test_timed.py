@@ -4,8 +4,10 @@ import pytest
 
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.read import Configuration
+from fastdecode.config.run import Scenario
 from fastdecode.config.timed import (
     BEGINS,
+    DAY,
     SAMPLES,
     STAGES,
     fewest,
@@ -39,14 +41,14 @@ def test_stages_lie_beside_the_samples_of_their_timing(compressed: str) -> None:
 
 
 def test_a_timing_may_take_as_long_as_its_sentences_do() -> None:
-    def minutes(name: str, dataset: str, tier: str, scenario: str, **changed: object) -> int:
+    def minutes(name: str, dataset: str, scenario: Scenario, **changed: object) -> int:
         whole = merge(read_yaml(CONFIG / "config.yaml"), read_yaml(CONFIG / f"runs/{name}.yaml"))
-        return timing_minutes(Configuration(merge(whole, changed), CONFIG), dataset, tier, scenario)
+        run = Configuration(merge(whole, changed), CONFIG)
+        return timing_minutes(run, dataset, "reference", scenario)
 
-    lattice = "toy-lattice", "toy.long", "reference", "S1"
+    lattice = "toy-lattice", "toy.long", "S1"
     assert BEGINS < minutes(*lattice, device="cuda") < minutes(*lattice) < 2 * BEGINS
-    aggressive = "aggressive", "wmt14.en-de.aggressive", "reference", "S1"
-    whole = minutes(*aggressive)
-    assert whole > 16 * 60  # fastdecode plan --device h100 says 16 hours
-    few = minutes(*aggressive, latency={"lines": 300, "batches": [8], "batch_lines": 64})
-    assert BEGINS < few < whole / 3
+    aggressive = "aggressive", "wmt14.en-de.aggressive"
+    assert minutes(*aggressive, "S1") == DAY  # fastdecode plan --device h100 says 16 hours
+    assert BEGINS < minutes(*aggressive, "Smax") < 2 * BEGINS  # minutes, it says
+    assert BEGINS < minutes(*aggressive, "S1", latency={"lines": 300}) < DAY / 2

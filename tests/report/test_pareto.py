@@ -67,6 +67,17 @@ def test_what_was_timed_on_a_busy_machine_is_marked(
     assert [name for name in names if "†" in name] == ["raw/base, beam5†"]
 
 
+def test_who_does_not_write_what_it_has_to_is_marked(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    scored = (tidy["metric"] == "bleu") & (tidy["decoder"] == "beam5") & (tidy["target"] == "raw")
+    apart = tidy[scored].assign(metric="differs", value=1.0)
+    figure = drawn(pd.concat([tidy, apart]), saved, tmp_path)
+    assert figure.get_suptitle().endswith(f"{DEVICE}, ≠ not what it has to write")
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [name for name in names if "≠" in name] == ["raw/base, beam5≠"]
+
+
 def test_a_panel_for_each_number_of_threads(
     tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
 ) -> None:

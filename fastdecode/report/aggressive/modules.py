@@ -10,7 +10,7 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.beside import beside
 from fastdecode.report.artifacts.cells import CELLS, JOINT, published_cells
 from fastdecode.report.artifacts.evidence import Evidence
-from fastdecode.report.artifacts.rows import SPEED, disturbance, of_entry
+from fastdecode.report.artifacts.rows import SPEED, difference, disturbance, of_entry
 from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.tidy import STAGE
 
@@ -59,7 +59,7 @@ def _row(artifact: Artifact, row: str, measured: pd.DataFrame) -> Iterator[dict[
             "n": 1,
             "value": metric.scale * (time / sum(times.values()) if metric.share else time),
             "part": JOINT.join(own),
-            "marks": disturbance(alike, stages=True),
+            "marks": disturbance(alike, stages=True) + difference(measured),
         }
 
 

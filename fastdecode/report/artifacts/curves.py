@@ -13,7 +13,7 @@ from fastdecode.report.artifacts.lines import draw_lines
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.rows import measured
 from fastdecode.report.artifacts.sources import OURS, PUBLISHED
-from fastdecode.report.tables import DISTURBED, of_both
+from fastdecode.report.tables import MEANINGS, of_both
 
 
 def points(evidence: Evidence) -> pd.DataFrame:
@@ -88,7 +88,8 @@ def _shared(points: pd.DataFrame) -> Iterator[str]:
         yield f"seeds {', '.join(seeds)}{whiskers}{first}"
     elif seeds:
         yield f"seed {seeds[0]}"
-    disturbed = timed["marks"].str.contains(DISTURBED).sum()
-    if disturbed:
-        part = f": {disturbed} of {len(timed)} points" if disturbed < len(timed) else ""
-        yield f"{DISTURBED} disturbed{part}"
+    for mark, meaning in MEANINGS.items():
+        marked = timed["marks"].str.contains(mark).sum()
+        if marked:
+            part = f": {marked} of {len(timed)} points" if marked < len(timed) else ""
+            yield f"{mark} {meaning}{part}"

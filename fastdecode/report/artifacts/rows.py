@@ -148,8 +148,7 @@ def speed(
     chosen = chosen[chosen["threads"] == fewest]
     best = chosen.loc[chosen["value"].idxmax() if metric.scenario == "Smax" else chosen.index[0]]
     same = rows[(rows["threads"] == fewest) & (rows["batch"] == best["batch"])]
-    disturbed = "" if metric.steady else disturbance(same)
-    differs = APART if every.loc[every["metric"] == DIFFERS, "value"].any() else ""
+    of_time = "" if metric.steady else disturbance(same) + difference(every)
     return {
         "value": float(best["value"]),
         "n": 1,
@@ -157,7 +156,7 @@ def speed(
         "split": split,
         "seeds": best["seed"],
         **{name: best[name] for name in SPEED},
-        "marks": disturbed + ("" if trained(entry) else RANDOM) + differs,
+        "marks": of_both(of_time, "" if trained(entry) else RANDOM),
         "commit": best["commit"],
     }
 
@@ -171,6 +170,11 @@ def disturbance(rows: pd.DataFrame, stages: bool = False) -> str:
     if not (stages and (rows["metric"] == metric).any()):
         metric = "latency_disturbed"
     return DISTURBED if rows[rows["metric"] == metric]["value"].any() else ""
+
+
+def difference(measured: pd.DataFrame) -> str:
+    """Return the mark of a decoder that does not write what it has to, by all that is measured."""
+    return APART if measured.loc[measured["metric"] == DIFFERS, "value"].any() else ""
 
 
 def best_on_valid(here: pd.DataFrame, part: Part, entry: str) -> str:
@@ -193,16 +197,16 @@ def clocked(
 ) -> dict[str, str]:
     """Return how target/system/decoder was timed, one sentence at a time, with fewest threads.
 
-    The mark is that of the whole, or of its `stages`.
+    The marks are those of the whole, or of its `stages`.
     """
-    rows = of_entry(tidy[tidy["dataset"] == dataset], split, entry)
-    rows = rows[rows["scenario"] == "S1"]
+    every = of_entry(tidy[tidy["dataset"] == dataset], split, entry)
+    rows = every[every["scenario"] == "S1"]
     timed = rows[rows["metric"] == "latency_median"]
     fewest = min(timed["threads"], key=int)
     timed, rows = timed[timed["threads"] == fewest], rows[rows["threads"] == fewest]
     names = ("tier", "threads", "precision", "device", "commit")
     same = {name: only(timed, name) for name in names} | {"seeds": only(timed, "seed")}
-    return {**same, "marks": disturbance(rows, stages)}
+    return {**same, "marks": disturbance(rows, stages) + difference(every)}
 
 
 def significance_marks(part: Part, entry: str, against: Sequence[str]) -> str:

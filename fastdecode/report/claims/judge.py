@@ -288,6 +288,13 @@ def _evaluate(term: Term | Inner, look: Look) -> Estimate:
     return combine(next(iter(term)), [_evaluate(part, look) for part in inner(term)])
 
 
+def _of_wrong_words(cell: Cell) -> bool:
+    """Tell whether a cell is a time of a decoder that does not write what it has to."""
+    metric = cell.metric
+    quality = metric is not None and (metric.steady or metric.kind in ("quality", "gain"))
+    return not quality and APART in str(cell.origin.get("marks", ""))
+
+
 def _within(text: str, made: Estimate, above: float | None, below: float | None) -> Finding:
     """Say whether a number, with its interval where it has one, is between its bounds."""
     bottom = float("-inf") if above is None else above
@@ -302,10 +309,10 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
     verdict, why = UNKNOWN, "the interval reaches over a bound"
     if np.isnan(low):
         why = TOO_FEW
-    if made.no_interval:
-        why = NO_INTERVAL
-    elif any(APART in str(cell.origin.get("marks", "")) for cell in made.cells):
+    if any(map(_of_wrong_words, made.cells)):
         why = NO_TWIN
+    elif made.no_interval:
+        why = NO_INTERVAL
     elif bottom < low and high < top:
         verdict, why = HOLDS, ""
     elif high <= bottom or top <= low:

@@ -58,6 +58,15 @@ def test_a_time_of_a_busy_machine_is_marked(tidy: pd.DataFrame) -> None:
     assert set(found.loc[found["source"] == "ours", "marks"]) == {"†"}
 
 
+def test_a_time_of_who_does_not_write_what_it_has_to_is_marked(tidy: pd.DataFrame) -> None:
+    empty = dict.fromkeys(("tier", "scenario", "threads", "precision", "batch"), "")
+    keys = ["target", "system", "decoder"]
+    apart = tidy.drop_duplicates(keys).assign(metric="differs", value=1.0, **empty)
+    everything = pd.concat([tidy, apart])
+    found = cells(Evidence(ARTIFACT, everything, {"toy": Part("test", "test", ENTRIES)}))
+    assert set(found.loc[found["source"] == "ours", "marks"]) == {"≠"}
+
+
 def test_stages_of_other_repeats_have_their_own_mark(tidy: pd.DataFrame) -> None:
     busy = tidy["metric"] == "latency_disturbed"
     whole = tidy.assign(value=tidy["value"].mask(busy, 1.0))

@@ -60,6 +60,9 @@ def test_x_may_be_measured_too(tidy: pd.DataFrame) -> None:
     assert head_of("paper.figure1", ARTIFACT, found).endswith("† disturbed: 2 of 3 points")
     every = found.assign(marks=found["source"].map({"ours": "†", "published": ""}))
     assert head_of("paper.figure1", ARTIFACT, every).endswith("† disturbed")
+    both = found.assign(marks=found["source"].map({"ours": "†≠", "published": ""}))
+    head = head_of("paper.figure1", ARTIFACT, both)
+    assert head.endswith("† disturbed, ≠ not what it has to write")
 
 
 def test_a_point_of_a_time_and_a_score_has_the_commits_of_both(tidy: pd.DataFrame) -> None:

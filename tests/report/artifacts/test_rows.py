@@ -198,6 +198,14 @@ def test_the_time_of_who_writes_something_else_is_marked(tidy: pd.DataFrame) -> 
     assert "≠: on more than 1% of the lines" in table.caption
 
 
+def test_what_no_clock_measures_has_no_mark_of_times(tidy: pd.DataFrame) -> None:
+    base = tidy[(tidy["system"] == "base") & (tidy["metric"] == "bleu")]
+    apart = base.assign(metric="differs", value=1.0)
+    artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory"}})
+    found = cells(Evidence(artifact, pd.concat([tidy, apart]), PARTS))
+    assert ours(found, "slow", "memory", "reference")["marks"] == ""
+
+
 def test_memory_is_the_gpus_own_where_there_is_one(tidy: pd.DataFrame) -> None:
     artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory"}})
     tidy.loc[tidy["metric"] == "latency_disturbed", "value"] = 1.0

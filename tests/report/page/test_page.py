@@ -248,6 +248,8 @@ def test_a_point_says_its_precision_and_another_one_of_what_it_is_over(tmp_path:
     quick, slow = (point.text for point in chart.points)
     assert quick == f"BLEU 35.00, 5 ms a sentence in int8, ×4.00 over {SLOW} in fp32"
     assert slow == f"BLEU 40.00, 20 ms a sentence in fp32, ×1.00 over {SLOW}"
+    (chart,) = charts(speeds.assign(differs=1.0), {})
+    assert all(p.text.endswith(", writes something else than it has to (≠)") for p in chart.points)
 
 
 def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> None:
