@@ -18,6 +18,8 @@ LEVELS = {
     "seeds": "toy, three seeds",
     "objectives": "toy, objectives",
     "objectives/one-seed": "toy, objectives, one seed",
+    "objectives/seed3": "toy, objectives, seed 3",
+    "objectives/glancings": "toy, both glancings, two seeds",
     "distilled": "toy, distilled",
     "distilled/seeds": "toy, distilled, three seeds",
     "tuned": "toy, α and γ tuned",
