@@ -11,7 +11,8 @@ from fastdecode.config.run import Scenario
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
-# sentences, mean of a paper's decoders at base size, alone and in batches
+# Sentences, a mean of decoders at base size, alone and in batches: modest, to ask a cluster for
+# enough, and not measured.
 A_MINUTE = {"cuda": {"S1": 600, "Smax": 30_000}, "cpu": {"S1": 120, "Smax": 600}}
 BEGINS, DAY = 240, 24 * 60  # minutes; in those before it begins all models are loaded, too
 SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three files of one timing

@@ -7,19 +7,14 @@ Intervals are those of the claims: other lines and other trainings would have mo
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
 from fastdecode.measure.metrics import text_bleu
-from fastdecode.measure.resampling import (
-    Numbers,
-    counts_of_lines,
-    interval,
-    resampled_counts,
-    resampled_seeds,
-    score_of,
-)
+from fastdecode.measure.resampling import interval, resampled_seeds
+from fastdecode.measure.significance import PairedTests, Scored
 from fastdecode.progress import track
 from fastdecode.translation import read_translations
 
@@ -46,24 +41,22 @@ def differences(
     Raises UserError on an empty test set and on numbers of lines that differ.
     """
     drawn_as = {decoder: model for decoder, model, _ in files}
-    scores: dict[str, list[float]] = {}
-    drawn: dict[str, list[Numbers]] = {}
+    tests = PairedTests(reference, language, lowercase)
+    scored: dict[str, list[Scored]] = {}
     for decoder, _, path in track(files, "differences", "translations", total=len(files)):
         _, _, translations = read_translations(path)
-        texts = [translation.text for translation in translations]
-        counts = counts_of_lines(texts, reference, language, lowercase)
-        scores.setdefault(decoder, []).append(score_of(counts.sum(axis=0)))
-        drawn.setdefault(decoder, []).append(resampled_counts(counts))
-    bleu = {decoder: float(np.mean(seeds)) for decoder, seeds in scores.items()}
+        found = tests.score([translation.text for translation in translations])
+        scored.setdefault(decoder, []).append(found)
+    bleu = {decoder: fmean(one.bleu for one in seeds) for decoder, seeds in scored.items()}
     moved = {
-        decoder: resampled_seeds(np.stack(seeds), drawn_as[decoder])
-        for decoder, seeds in drawn.items()
+        decoder: resampled_seeds(np.stack([one.drawn for one in seeds]), drawn_as[decoder])
+        for decoder, seeds in scored.items()
     }
     signature = _signature(language, lowercase)
     rows = [
         (
-            *(one, len(scores[one]), bleu[one]),
-            *(other, len(scores[other]), bleu[other]),
+            *(one, len(scored[one]), bleu[one]),
+            *(other, len(scored[other]), bleu[other]),
             *(bleu[one] - bleu[other], *interval(moved[one] - moved[other]), signature),
         )
         for one, other in combinations(bleu, 2)

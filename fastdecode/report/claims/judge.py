@@ -291,8 +291,8 @@ def _evaluate(term: Term | Inner, look: Look) -> Estimate:
 def _of_wrong_words(cell: Cell) -> bool:
     """Tell whether a cell is a time of a decoder that does not write what it has to."""
     metric = cell.metric
-    quality = metric is not None and (metric.steady or metric.kind in ("quality", "gain"))
-    return not quality and APART in str(cell.origin.get("marks", ""))
+    timeless = metric is not None and (metric.steady or metric.kind in ("quality", "gain"))
+    return not timeless and APART in str(cell.origin.get("marks", ""))
 
 
 def _within(text: str, made: Estimate, above: float | None, below: float | None) -> Finding:

@@ -107,7 +107,8 @@ def said(line: "pd.Series[Any]") -> str:
 
 def judged(line: "pd.Series[Any]") -> str:
     """Return a verdict, and of one that cannot be told whether all that was measured holds."""
-    return "; ".join([line["verdict"], *(why for why in [line["why"]] if why == SO_FAR)])
+    verdict, why = line["verdict"], line["why"]
+    return f"{verdict}; {why}" if why == SO_FAR else str(verdict)
 
 
 def where(line: "pd.Series[Any]") -> str:

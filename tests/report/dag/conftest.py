@@ -148,7 +148,6 @@ def assignment(origin: dict[str, Any]) -> dict[str, Any]:
             "path": [0, 1, 2, 5],
             "right": [True, False, False, True],
             "shown": [False, True, False, False],
-            "loss": 1.0,
             "before": [1.0, 0.2, 0.3, 1.0],
             "after": [1.0, 0.9, 0.5, 1.0],
         },
