@@ -13,6 +13,7 @@ from fastdecode.config.base import merge
 from fastdecode.config.functions import traits
 from fastdecode.config.models import Architecture, Model
 from fastdecode.config.read import Configuration
+from fastdecode.config.timed import timed
 
 CONFIG = Path(__file__).parents[2] / "config"
 DEFAULT = yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8"))
@@ -172,6 +173,15 @@ def test_a_run_at_full_scale_times_more_than_the_demo(run: Path) -> None:
     if run.stem.split("-")[0] in PAPERS:
         assert chosen.device == "cuda"
         assert chosen.latency.lines == chosen.latency.batch_lines == 3003
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_papers_run_times_shallow_autoregressive_decoders_too(paper: str) -> None:
+    run = read(CONFIG / f"runs/{paper}.yaml")
+    timed_ones = {(model.system, decoder) for model, decoder in timed(run, run.run.datasets[0])}
+    for system in ("transformer", "transformer-12-1", "transformer-6-1"):
+        for search in ("beam5", "greedy"):
+            assert {(system, search), (system, f"{search}-optimised")} <= timed_ones
 
 
 @pytest.mark.parametrize("name", DATASETS)
