@@ -74,7 +74,7 @@ def parts(config: Configuration, artifact: Artifact) -> dict[str, dict[str, Any]
     return {
         dataset: {
             "split": split_of(config, artifact, dataset),
-            "timed": config.datasets[dataset].tests[0],
+            "timed": timed_on(config, artifact, dataset),
             "entries": found,
             "against": [next(iter(found.get(row, {}).values()), "") for row in artifact.against],
             "valid": config.datasets[dataset].valid,
@@ -152,6 +152,12 @@ def _models(
 def split_of(config: Configuration, artifact: Artifact, dataset: str) -> str:
     """Return the split on which an artifact measures quality."""
     return _splits(config, dataset)[artifact.split]
+
+
+def timed_on(config: Configuration, artifact: Artifact, dataset: str) -> str:
+    """Return the split of an artifact's times: its own if timed, or the first test split."""
+    own, timed = split_of(config, artifact, dataset), config.datasets[dataset].tests
+    return own if own in timed else timed[0]
 
 
 def _splits(config: Configuration, dataset: str) -> dict[str, str]:

@@ -105,6 +105,15 @@ def test_parts_say_splits_and_settings() -> None:
     assert lattice["max_epochs"] == 30
 
 
+def test_times_are_of_the_validation_set_where_a_run_times_it() -> None:
+    name = "wmt14.en-de.aggressive"
+    config = run(datasets=[name], device="cuda", papers=["aggressive"])
+    tables = config.papers["aggressive"].artifacts
+    for table, split in (("table1", "newstest2014"), ("table2", "valid")):
+        part = parts(config, tables[table])[name]
+        assert (part["split"], part["timed"]) == (split, split)
+
+
 @pytest.mark.parametrize("name", ["dag.settings", "aggressive.table10", "bidirectional.table1"])
 def test_every_setting_that_a_paper_names_is_one(name: str) -> None:
     key, _, number = name.partition(".")

@@ -60,12 +60,12 @@ def statistics_of(paper):
 
 
 def clocked_files():
-    """Return the raw samples of all timings with the fewest threads, by dataset, tier, scenario."""
+    """Return the raw samples of all timings with the fewest threads, by dataset, split, tier, scenario."""
     return {
-        (dataset, tier, scenario): timing_path(
-            dataset, row.tests[0], tier, scenario, fewest_threads(), SAMPLES
+        (dataset, split, tier, scenario): timing_path(
+            dataset, split, tier, scenario, fewest_threads(), SAMPLES
         )
-        for dataset, row in CONFIG.datasets.items()
+        for dataset, split in test_splits()
         for tier in ("reference", "optimised")
         for scenario in CONFIG.run.latency.scenarios
         if timed(dataset, tier)

@@ -18,7 +18,7 @@ class Part:
     split: str
     """Where quality and statistics are measured."""
     timed: str
-    """The split on which speed is measured."""
+    """The split on which speed is measured: that one, if it is timed."""
     entries: Mapping[str, Mapping[str, str]]
     """Row or system of the artifact → tier → target/system/decoder, as far as the run has it."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

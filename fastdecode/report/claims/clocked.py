@@ -17,6 +17,7 @@ from fastdecode.measure.summary import UNACCOUNTED
 from fastdecode.report.artifacts.cells import JOINT, TO
 from fastdecode.report.sheet import read_csv
 
+Timing = tuple[str, str, str, str]  # dataset, split, tier, scenario
 UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
 
 
@@ -24,13 +25,10 @@ UNITS = {"throughput_tokens": "tokens", "throughput_sentences": "sentences"}
 class Clocked:
     """The raw samples of a run's timings: those of stages lie beside those of whole sentences."""
 
-    paths: Mapping[tuple[str, str, str], Path] = field(default_factory=dict)
-    """By dataset, tier and scenario."""
+    paths: Mapping[Timing, Path] = field(default_factory=dict)
     _read: dict[Path, pd.DataFrame] = field(default_factory=dict, repr=False)
 
-    def time(
-        self, where: tuple[str, str, str], entry: str, tidy: str, batch: str
-    ) -> Numbers | None:
+    def time(self, where: Timing, entry: str, tidy: str, batch: str) -> Numbers | None:
         """Return an entry's time or rate, (R,), in Smax of batches of so many sentences."""
         samples = self._samples(where, entry)
         if samples is None or tidy not in {"latency_median", *UNITS}:
@@ -46,7 +44,7 @@ class Clocked:
         return resampled_rate((1e3 * sums.iloc[:, 0] / sums.iloc[:, 1]).to_numpy(float))
 
     def stages(
-        self, where: tuple[str, str, str], entry: str, names: str, lengths: str, share: bool
+        self, where: Timing, entry: str, names: str, lengths: str, share: bool
     ) -> Numbers | None:
         """Return the mean milliseconds of stages together, or their share of the whole, (R,).
 
@@ -71,9 +69,7 @@ class Clocked:
         time: Numbers = drawn[:, chosen].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time
 
-    def _samples(
-        self, where: tuple[str, str, str], entry: str, staged: bool = False
-    ) -> pd.DataFrame | None:
+    def _samples(self, where: Timing, entry: str, staged: bool = False) -> pd.DataFrame | None:
         """Return the samples of one decoder, or those of its stages; None where there are none."""
         if where not in self.paths:
             return None

@@ -53,7 +53,7 @@ class Resamples:
         if metric.kind == "quality":
             return self._score(cell, metric, what)
         batch, over = str(cell.origin.get("batch", "")), str(cell.origin.get("over", ""))
-        clock = str(cell.origin["dataset"]), cell.tier, metric.scenario
+        clock = *_where(cell), cell.tier, metric.scenario
         if metric.kind == "speed":
             return self.times.time(clock, what, metric.tidy, batch)
         if metric.kind == "stages":
@@ -74,12 +74,16 @@ class Resamples:
         return None
 
     def _score(self, cell: Cell, metric: Metric, entry: str) -> Numbers | None:
-        where = (str(cell.origin["dataset"]), str(cell.origin["split"]), metric.tidy)
-        drawn = self.scores.get(where, pd.DataFrame())
+        drawn = self.scores.get((*_where(cell), metric.tidy), pd.DataFrame())
         for column in (entry, f"{entry}/{_part(cell.origin)}"):
             if column in drawn:
                 return metric.scale * drawn[column].to_numpy(float)
         return None
+
+
+def _where(cell: Cell) -> tuple[str, str]:
+    """Return dataset and split that a cell was measured on."""
+    return str(cell.origin["dataset"]), str(cell.origin["split"])
 
 
 def read_cells(artifact: Artifact, csv: Path) -> list[Cell]:

@@ -13,7 +13,7 @@ from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.judge import HOLDS, UNKNOWN
 from tests.report.claims.cases import Resamples, cells_of, judged, line
 
-WHERE = ("toy", "reference", "S1")
+WHERE = ("toy", "test", "reference", "S1")
 ENTRY = "raw/quick/beam5"
 LINES, REPEATS = 7, 5
 TIMES = {"encode": np.arange(LINES) + 1.0, "decode": np.full(LINES, 5.0)}
@@ -96,7 +96,9 @@ def test_stages_of_fewer_repeats_than_the_whole_say_nothing(tmp_path: Path) -> N
 def test_stages_of_what_was_not_timed_are_not_known(tmp_path: Path) -> None:
     clocked = timed(tmp_path)
     assert clocked.stages(WHERE, "raw/other/beam5", "encode", "", share=True) is None
-    assert clocked.stages(("toy", "optimised", "S1"), ENTRY, "encode", "", share=True) is None
+    assert (
+        clocked.stages(("toy", "test", "optimised", "S1"), ENTRY, "encode", "", share=True) is None
+    )
 
 
 def test_the_order_of_two_stages_is_told_by_its_interval(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_the_interval_of_a_speed_up_is_that_of_paired_lines(tmp_path: Path) -> N
         line("quick", "speedup", 2.0, **same, **over),
     ]
     found = {"table1": cells_of(tmp_path, *lines)}
-    times = Clocked({("toy", "reference", "S1"): samples(tmp_path, "s.csv", 2.0)})
+    times = Clocked({("toy", "test", "reference", "S1"): samples(tmp_path, "s.csv", 2.0)})
     fast = {"value": "quick.speedup", "above": 1.9, "below": 2.1}
     (one,) = judged(found, fast, resamples=Resamples(times=times))
     finding = one.findings[0]
@@ -195,7 +195,9 @@ def test_the_interval_of_a_speed_up_is_that_of_paired_lines(tmp_path: Path) -> N
 
 def test_the_interval_of_a_ratio_is_of_each_sides_own_batch(tmp_path: Path) -> None:
     same = {"tier": "reference", "scenario": "Smax", "over": "raw/slow/beam5"}
-    times = Clocked({("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)})
+    times = Clocked(
+        {("toy", "test", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)}
+    )
     # the one is fastest one by one, the other in batches of 32; older files have one size for both
     for batches, ratio in (({"batch": "1", "over_batch": "32"}, 2.0), ({"batch": "1"}, 10.0)):
         (cell,) = cells_of(tmp_path, line("quick", "tokens", ratio, **same, **batches))
@@ -215,6 +217,25 @@ def test_a_time_of_who_writes_something_else_tells_nothing(tmp_path: Path) -> No
         assert one.verdict == (UNKNOWN if column == "ms" else HOLDS)
 
 
+def test_times_are_resampled_on_the_split_that_they_are_of(tmp_path: Path) -> None:
+    origin = {"tier": "reference", "scenario": "S1", "over": "raw/slow/beam5"}
+    splits = {"valid": 2.0, "test": 0.5}
+    times = Clocked(
+        {
+            ("toy", name, "reference", "S1"): samples(tmp_path, name, of)
+            for name, of in splits.items()
+        }
+    )
+    for split, ratio in splits.items():
+        found = {
+            "table1": cells_of(tmp_path, line("quick", "speedup", ratio, split=split, **origin))
+        }
+        (one,) = judged(
+            found, {"value": "quick.speedup", "above": 1}, resamples=Resamples(times=times)
+        )
+        assert one.verdict == (HOLDS if split == "valid" else FAILS)
+
+
 def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     lines = [
         line("quick", "speedup", value, tier=tier, scenario="S1", over="raw/slow/beam5")
@@ -224,7 +245,7 @@ def test_tiers_are_judged_apart(tmp_path: Path) -> None:
     checks = [{"value": "quick.speedup", "above": 1}, {"value": "quick.memory", "above": 1}]
     times = Clocked(
         {
-            ("toy", cell["tier"], "S1"): samples(tmp_path, cell["tier"], cell["value"])
+            ("toy", "test", cell["tier"], "S1"): samples(tmp_path, cell["tier"], cell["value"])
             for cell in lines
         }
     )

@@ -217,7 +217,7 @@ def test_the_ratio_of_a_point_is_over_that_of_its_base(tmp_path: Path) -> None:
     points = [point("base", 1, 1.0, "raw/slow/beam5"), point("pairs", 1, 2.0, "raw/quick/beam5")]
     (_, pairs) = cells_of(tmp_path, *points, name="figure1")
     assert pairs.origin["over"] == "raw/slow/beam5" and pairs.origin["batch"] == "32"
-    times = Clocked({("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0)})
+    times = Clocked({("toy", "test", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0)})
     drawn = Resamples(times=times).of(pairs)
     assert drawn is not None and drawn.tolist() == pytest.approx([2.0] * 1000)
 
@@ -228,7 +228,9 @@ def test_the_ratio_of_a_point_is_of_each_sides_own_batch(tmp_path: Path) -> None
         {**point("pairs", 1, 10.0, "raw/quick/beam5"), "batch": "32"},
     ]
     (_, pairs) = cells_of(tmp_path, *points, name="figure1")
-    times = Clocked({("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)})
+    times = Clocked(
+        {("toy", "test", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, slow_alone=5.0)}
+    )
     drawn = Resamples(times=times).of(pairs)
     assert drawn is not None and drawn.tolist() == pytest.approx([10.0] * 1000)
 
@@ -237,7 +239,9 @@ def test_a_ratio_of_rates_from_few_repeats_cannot_be_told(tmp_path: Path) -> Non
     points = [point("base", 1, 1.0, "raw/slow/beam5"), point("pairs", 1, 2.0, "raw/quick/beam5")]
     found = {"figure1": cells_of(tmp_path, *points, name="figure1")}
     for repeats, told in ((4, UNKNOWN), (5, HOLDS)):
-        times = Clocked({("toy", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, repeats)})
+        times = Clocked(
+            {("toy", "test", "reference", "Smax"): samples(tmp_path, "s.csv", 2.0, repeats)}
+        )
         (one,) = judged(found, {"value": "pairs", "above": 1}, resamples=Resamples(times=times))
         assert one.verdict == told
         assert ("too few repeats" in one.findings[0].why) == (told == UNKNOWN)
