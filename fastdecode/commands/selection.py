@@ -3,7 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, DecoderRow
 from fastdecode.errors import UserError
+from fastdecode.files import read_json
+from fastdecode.progress import say
 from fastdecode.provenance import cores, of_cores
 
 DEFINITIONS = Path(__file__).parents[2] / "config"
@@ -109,10 +111,21 @@ class Selection:
         return {**corpus.text, "codes": self.codes}
 
     def must_be_trained(self) -> None:
-        """Raise UserError, which says how to train it, if it is not."""
+        """Raise UserError, which says how to train it, if it is not.
+
+        Say so if it was trained with other settings than the configuration has.
+        """
         trained = _trained(self.arguments.results, self.models[0])
         for path in (*self.checkpoints, self.data, self.codes / "codes.source"):
             _must_exist(path, self.arguments, trained)
+        for model in self.models:
+            folder = self.arguments.results / model.folder
+            if others := _other_settings(self.configuration, model, folder / "train.json"):
+                say(
+                    str(folder),
+                    f"not trained as configured: {', '.join(others)}: name the --configfile of its run, or "
+                    "train it anew with snakemake",
+                )
 
     def decoder(self, name: str | None) -> "Chosen":
         """Return a decoder, by default the run's first for the system, which is trained.
@@ -207,6 +220,22 @@ def _models(config: Configuration, dataset: str, name: str, seed: int | None) ->
     check_known(name, known, "--system of this run (others: --configfile)")
     target, system = name.split("/")
     return [Model(dataset, target, system, seed or config.run.seeds[0])]
+
+
+def _other_settings(config: Configuration, model: Model, record: Path) -> list[str]:
+    """Return in what a trained model is not what the configuration says, as far as is recorded."""
+    known = read_json(record) if record.exists() else {}
+    wanted = {
+        "architecture": asdict(config.architecture(model.dataset, model.system)),
+        "training": config.training(model.dataset, model.system).model_dump(mode="json"),
+    }
+    return [
+        f"{name} {was[name]} instead of {value}"
+        for kind, settings in wanted.items()
+        for was in (known.get(kind) or {},)
+        for name, value in settings.items()
+        if name in was and was[name] != value
+    ]
 
 
 def _snakemake(path: Path, arguments: argparse.Namespace) -> str:

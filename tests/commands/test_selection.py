@@ -12,6 +12,7 @@ from fastdecode.commands.selection import Selection, add_selection, read_run, se
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder
 from fastdecode.families.lattice.rows import Decoder as LatticeDecoder
+from fastdecode.files import write_json
 from tests.commands.conftest import Place
 
 SYSTEM = ("--system", "raw/transformer")
@@ -98,6 +99,29 @@ def test_a_teacher_and_an_ensemble_are_meant_too(place: Place) -> None:
     ]
     ensemble = selected(place, "--system", "raw/transformer-big-x3")
     assert ensemble.checkpoints == [raw / f"seed{seed}/checkpoint.pt" for seed in (1, 2, 3)]
+
+
+def test_settings_other_than_the_configurations_are_said(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    selection = selected(place, *SYSTEM)
+    config, record = selection.configuration, selection.checkpoints[0].with_name("train.json")
+    settings = config.training("numbers", "transformer").model_dump()
+    before = record.read_bytes() if record.exists() else None
+    try:
+        write_json(record, {"training": settings, "architecture": {"width": 512}})
+        selection.must_be_trained()
+        assert capsys.readouterr().err == ""
+        write_json(record, {"training": settings | {"max_epochs": 9}, "architecture": {"width": 8}})
+        selection.must_be_trained()
+        (said,) = capsys.readouterr().err.splitlines()
+        assert "width 8 instead of 512, max_epochs 9 instead of 4: name" in said
+        assert "raw/transformer/seed1] not trained as configured" in said
+        write_json(record, {"trained": "elsewhere", "training": None})
+        selection.must_be_trained()
+        assert capsys.readouterr().err == ""
+    finally:
+        record.unlink() if before is None else record.write_bytes(before)
 
 
 @pytest.mark.parametrize(
