@@ -123,8 +123,8 @@ class Selection:
             if others := _other_settings(self.configuration, model, folder / "train.json"):
                 say(
                     str(folder),
-                    f"not trained as configured: {', '.join(others)}: name the --configfile of its run, or "
-                    "train it anew with snakemake",
+                    f"not trained as configured: {', '.join(others)}: name the --configfile of its "
+                    "run, or train it anew with snakemake",
                 )
 
     def decoder(self, name: str | None) -> "Chosen":

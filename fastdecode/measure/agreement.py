@@ -25,7 +25,7 @@ class Difference(NamedTuple):
     gap: float | None  # how far the scores lie apart
 
 
-def differences(
+def differing_lines(
     translations: Sequence[Translation], twins: Sequence[Translation]
 ) -> list[Difference]:
     """Return the lines whose tokens differ.
@@ -59,7 +59,7 @@ def agreement(path: Path, twin: Path) -> dict[str, Any]:
         raise UserError(f"{path} and {twin} are not of the same target and lines: compare its twin")
     own = origin["system"] == twin_origin["system"]
     named = ("decoder",) if own else ("target", "system", "decoder")
-    found = differences(ours, theirs)
+    found = differing_lines(ours, theirs)
     gaps = [difference.gap for difference in found if difference.gap is not None]
     return {
         **{key: origin[key] for key in keys},

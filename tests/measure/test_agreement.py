@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from fastdecode.errors import UserError
-from fastdecode.measure.agreement import agreement, apart, differences
+from fastdecode.measure.agreement import agreement, apart, differing_lines
 from fastdecode.translation import Translation, write_translations
 
 
@@ -23,10 +23,10 @@ def write(path: Path, translations: list[Translation], sources: str = "xyz", **o
 
 def test_lines_that_differ_come_with_the_gap_of_their_scores() -> None:
     other = [translation("a b", -0.4), translation("e", -1.25), translation("d", None)]
-    first, second = differences(ONE, other)
+    first, second = differing_lines(ONE, other)
     assert first == (2, "C", "E", -1.0, -1.25, 0.25)
     assert (second.line, second.gap) == (3, None)
-    assert differences(ONE, ONE) == []
+    assert differing_lines(ONE, ONE) == []
 
 
 def test_two_files_of_a_model(tmp_path: Path) -> None:
