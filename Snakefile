@@ -4,6 +4,9 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
+from fastdecode.plan.missing import missing
+from fastdecode.progress import say
+
 min_version("9.14.8")
 
 
@@ -33,6 +36,11 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/page.smk"
+
+
+onstart:
+    for line in missing(CONFIG):
+        say("missing", f"{line} (jobs that do not want it go on)")
 
 
 # What tables are made of is asked for beside them: Snakemake does not miss what nobody asks for, such

@@ -18,6 +18,8 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
+GZIP = b"\x1f\x8b"  # how such a file begins
+
 
 def check_new(folder: Path) -> None:
     """Raise UserError if something stands where a folder is to be made, but for an empty one.
@@ -94,7 +96,8 @@ def read_lines(path: Path) -> Iterator[str]:
     and two sides must keep the same number of lines. A final carriage return is dropped, and the
     byte-order mark that some editors put before the first line.
 
-    Raises UserError on a missing file, a truncated archive, and invalid UTF-8 (with its line).
+    Raises UserError on a missing file, a truncated archive, one without `.gz` in its name, and
+    invalid UTF-8 (with its line).
     """
     if path.is_dir():
         raise UserError(f"{path}: this is a folder: name a file")
@@ -115,13 +118,17 @@ def read_lines(path: Path) -> Iterator[str]:
 def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
     """Yield lines as text without their newline, as read_lines does.
 
-    Raises UserError on invalid UTF-8, saying where in the file `name`.
+    Raises UserError on invalid UTF-8, saying where in the file `name`, and on gzip.
     """
     for number, line in enumerate(lines, 1):
         try:
             text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
             yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
+            if number == 1 and line.startswith(GZIP):
+                raise UserError(
+                    f"{name}: this is a gzip file: unpack it, or give it a name that ends in .gz"
+                ) from None
             raise UserError(
                 f"{name}, line {number}: invalid UTF-8 ({error.reason} at byte "
                 f"{error.start + 1} of the line): convert the file to UTF-8"

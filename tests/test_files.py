@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fastdecode.errors import UserError
 from fastdecode.files import (
     count_lines,
+    decode_lines,
     open_to_write,
     read_json,
     read_lines,
@@ -156,6 +157,20 @@ def test_text_that_is_called_an_archive_need_not_be_deleted(tmp_path: Path) -> N
     (tmp_path / "x.gz").write_text("Ein Hund.\n")
     with pytest.raises(UserError, match=r"what is no gzip has no \.gz in its name"):
         count_lines(tmp_path / "x.gz")
+
+
+def test_an_archive_that_is_called_text_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "x.de"
+    path.write_bytes(gzip.compress(b"Ein Hund.\n"))
+    said = f"{path}: this is a gzip file: unpack it, or give it a name that ends in .gz"
+    with pytest.raises(UserError) as error:
+        count_lines(path)
+    assert one_line(error) == said
+    with pytest.raises(UserError, match=r"^standard input: this is a gzip file: unpack it"):
+        list(decode_lines([path.read_bytes()], "standard input"))
+    path.write_bytes(b"one\n\x1f\x8b\n")
+    with pytest.raises(UserError, match=r"x.de, line 2: invalid UTF-8"):
+        count_lines(path)
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="who decodes, as the tables name them: fairseq-beam5 fastdecode-candidates (all)",
+        help="who decodes, as the tables name them: fairseq-beam5 fastdecode-candidates (all; "
+        "a wrong name lists them)",
     )
     parser.add_argument(
         "--batches",

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from fastdecode.corpus.characters import composed
@@ -11,13 +12,18 @@ from fastdecode.measure.significance import Comparison, compare
 from fastdecode.translation import read_translations
 
 LANGUAGE = "[a-z]{2,3}"  # a corpus's, too
+# What a run calls the lines of a split, raw or tokenised.
+LINES = re.compile(
+    r"(?:.*?\.)??(?P<split>[^.]+)(?P<raw>\.raw)?"
+    rf"\.(?!gz$)(?P<language>{LANGUAGE})(\.gz)?"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to `parser`."""
     parser.description = (
-        "Compare the BLEU of two translations of one test set that runs wrote. For decoders with "
-        "several seeds see differences.*.csv in the report of their run."
+        "Compare the BLEU of two translations of one test set, whoever wrote them. For decoders\n"
+        "with several seeds see differences.*.csv in the report of their run."
     )
     parser.epilog = (
         "example:\n"
@@ -27,7 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "      --reference results/corpora/toy/test.raw.de.gz --language de"
     )
     parser.add_argument(
-        "system", type=Path, metavar="A.jsonl.gz", help="translations, as a run writes them"
+        "system",
+        type=Path,
+        metavar="A.jsonl.gz",
+        help="translations, as a run writes them; any other name: text, a translation a line, as "
+        "`fastdecode translate` writes it",
     )
     parser.add_argument(
         "baseline", type=Path, metavar="B.jsonl.gz", help="what they are compared with"
@@ -54,20 +64,29 @@ def run(arguments: argparse.Namespace) -> None:
 
     Raises UserError on files that are not of one test set.
     """
-    _, sources, system = read_translations(arguments.system)
-    _, others, baseline = read_translations(arguments.baseline)
-    reference = [composed(line) for line in read_lines(arguments.reference)]
-    _check_counts(arguments.system, len(sources), arguments.baseline, len(others))
-    _check_counts(arguments.system, len(sources), arguments.reference, len(reference))
-    for number, (source, other) in enumerate(zip(sources, others, strict=True), 1):
+    system, baseline = (_read(path) for path in (arguments.system, arguments.baseline))
+    for made in (system, baseline):
+        _check_split(made, arguments.reference)
+    reference = list(map(composed, read_lines(arguments.reference)))
+    _check_counts(arguments.system, len(system.texts), arguments.baseline, len(baseline.texts))
+    _check_counts(arguments.system, len(system.texts), arguments.reference, len(reference))
+    for made in (system, baseline):
+        if made.sources and list(map(composed, made.sources)) == reference:
+            raise UserError(
+                f"--reference: {arguments.reference} holds the lines that {made.path} translates: "
+                "name the raw target lines"
+            )
+    # Of text it is not known what it translates.
+    pairs = zip(system.sources or (), baseline.sources or (), strict=False)
+    for number, (source, other) in enumerate(pairs, 1):
         if source != other:
             raise UserError(
                 f"{arguments.system} and {arguments.baseline} translate different texts: sentence "
                 f"{number} is {source!r} here and {other!r} there: compare the same split"
             )
     compared = compare(
-        [translation.text for translation in system],
-        [translation.text for translation in baseline],
+        system.texts,
+        baseline.texts,
         reference,
         arguments.language or _language_of(arguments.reference),
         arguments.lowercase,
@@ -84,8 +103,42 @@ def _language(text: str) -> str:
 
 def _language_of(reference: Path) -> str:
     """Return the language that a run's SPLIT.raw.LANGUAGE.gz is in; of other files, English."""
-    found = re.fullmatch(rf".*\.raw\.(?!gz$)({LANGUAGE})(\.gz)?", reference.name)
-    return found[1] if found else "en"
+    found = LINES.fullmatch(reference.name)
+    return found["language"] if found and found["raw"] else "en"
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Translations of a file."""
+
+    path: Path
+    texts: list[str]
+    sources: list[str] | None = None  # None: not known
+    split: str | None = None  # the same
+
+
+def _read(path: Path) -> _Made:
+    """Read translations as a run writes them, or, of another name, text."""
+    if not path.name.endswith((".jsonl", ".jsonl.gz")):
+        return _Made(path, list(map(composed, read_lines(path))))
+    header, sources, translations = read_translations(path)
+    split = header.get("provenance", {}).get("split")
+    return _Made(path, [translation.text for translation in translations], sources, split)
+
+
+def _check_split(made: _Made, reference: Path) -> None:
+    """Raise UserError if a reference is by its name another split than was translated.
+
+    Raw lines of a run have a name of their own; of others it counts if the split lies beside them.
+    """
+    found = LINES.fullmatch(reference.name)
+    if made.split and found and found["split"] != made.split:
+        before, after = reference.name[: found.start("split")], reference.name[found.end("split") :]
+        if found["raw"] or reference.with_name(f"{before}{made.split}{after}").exists():
+            raise UserError(
+                f"--reference: {reference} is by its name of the split {found['split']}, but "
+                f"{made.path} translates {made.split}: name the raw target lines of {made.split}"
+            )
 
 
 def _describe(found: Comparison, system: Path, baseline: Path) -> str:

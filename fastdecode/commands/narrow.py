@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from fastdecode.commands.selection import DEFINITIONS, add_configfile, read_layers, read_run
 from fastdecode.config.base import merge, read_yaml
+from fastdecode.config.rows import Name
 from fastdecode.errors import UserError
 from fastdecode.files import write_lines
 from fastdecode.progress import say
@@ -74,6 +76,12 @@ def _check_name(out: Path, run: str) -> None:
     """Raise UserError if a file cannot be called so, or its run's report would be another's."""
     if out.suffix != ".yaml" or out.stem.startswith("."):
         raise UserError(f"--out: {out}: take a name of its own that ends in .yaml")
+    try:
+        TypeAdapter(Name).validate_python(out.stem)
+    except ValidationError as error:
+        raise UserError(
+            f'--out: {out}: "{out.stem}" would be the name of the run: {error.errors()[0]["msg"]}'
+        ) from None
     if out.exists():
         raise UserError(f"--out: {out} exists: take another name")
     others = (read_yaml(path).get("name") for path in (DEFINITIONS / "runs").glob("*.yaml"))

@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fastdecode.plan.costs import Costs
     from fastdecode.plan.estimate import estimate, printed
     from fastdecode.plan.jobs import list_jobs
+    from fastdecode.plan.missing import missing
     from fastdecode.plan.sizes import Sizes
     from fastdecode.provenance import cores
 
@@ -78,6 +79,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"\nnothing of this run is decoded with {', '.join(names)}: no system fits them")
     if names := without_ours(config):
         print(f"\nnothing of this run goes into {', '.join(names)}: published numbers alone")
+    if lines := missing(config):
+        print("\nmissing here; the jobs that want it will end, others go on:")
+        print("\n".join(f"  {line}" for line in lines))
 
 
 def _stated(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machine | None":

@@ -1,7 +1,7 @@
 """`fastdecode redraw`: tables, figures and the page anew, from their CSV files alone."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from fastdecode.commands.selection import DEFINITIONS
@@ -56,8 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = drawable(folder, papers)
     only = [name.removesuffix(".csv") for name in arguments.only]
     for name in only:
-        if name not in found:
-            raise UserError(f"--only: no {name}.csv in {folder}{nearest(name, found)}")
+        _check_there(name, found, folder)
     chosen = {name: found[name] for name in only or found}
     drawn: dict[str, list[Path]] = {}
     failed = []
@@ -76,6 +75,20 @@ def run(arguments: argparse.Namespace) -> None:
     print(said)
     if failed:
         raise UserError("; ".join(failed))
+
+
+def _check_there(name: str, found: Iterable[str], folder: Path) -> None:
+    """Raise UserError if `name` is none of the CSV files that were found."""
+    from fastdecode.report.pictures import SPEED
+
+    if name in found:
+        return
+    picture, *place = name.split(".")
+    if picture == "pareto":  # the one picture that is called otherwise than its CSV file
+        speed = ".".join([SPEED, *place[:-2], *place[-1:]])  # without the tier
+        if speed in found:
+            raise UserError(f"--only: {name} is drawn from {speed}.csv: take --only {speed}")
+    raise UserError(f"--only: no {name}.csv in {folder}{nearest(name, found)}")
 
 
 def _draw(name: str, artifact: Artifact | None, folder: Path, out: Path) -> list[Path]:
@@ -137,6 +150,9 @@ def drawable(folder: Path, papers: Mapping[str, Paper]) -> dict[str, Artifact | 
     from fastdecode.report.page.kept import measurements
     from fastdecode.report.pictures import NAMES
 
+    if folder.is_file():
+        only = f", and --only {folder.stem}" if folder.suffix == ".csv" else ""
+        raise UserError(f"{folder}: this is a file: name its folder, {folder.parent}{only}")
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder")
     found: dict[str, Artifact | None] = {

@@ -55,7 +55,11 @@ def add_configfile(parser: argparse._ActionsContainer, several: bool = False) ->
         type=Path,
         metavar="FILE",
         help="the run's configuration, merged over config/config.yaml as by Snakemake"
-        + ("" if several else "; once more for each further file"),
+        + (
+            ""
+            if several
+            else "; once more for each further file (Snakemake's takes all files at once)"
+        ),
     )
 
 
@@ -128,7 +132,7 @@ class Selection:
                 )
 
     def decoder(self, name: str | None) -> "Chosen":
-        """Return a decoder, by default the run's first for the system, which is trained.
+        """Return a decoder, by default the run's first for the system that writes no mere drafts.
 
         Raises UserError if there is none of this name, it does not fit, or the system, or what it
         needs besides, is not there.
@@ -141,7 +145,8 @@ class Selection:
                     f"--decoder: the run has none for {self.system}: name one of "
                     f"{', '.join(fitting(config, self.system))}"
                 )
-            return self._equipped(chosen[0])
+            whole = (one for one in chosen if not config.decoders[one].drafts_alone)
+            return self._equipped(next(whole, chosen[0]))
         check_fits(config, name, self.system, "--decoder")
         return self._equipped(name)
 
@@ -158,13 +163,14 @@ class Selection:
         files = [folder / file for file in needed[1]] if folder and needed else []
         for path in (*files, *companions.values()):
             _must_exist(path, self.arguments)
-        return Chosen(config.family_of[name], config.decoders[name], folder, companions)
+        return Chosen(name, config.family_of[name], config.decoders[name], folder, companions)
 
 
 @dataclass(frozen=True)
 class Chosen:
     """A decoder; the paths exist."""
 
+    name: str
     family: str
     row: DecoderRow
     assets: Path | None  # holds what it needs besides

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--decoder",
         metavar="NAME",
-        help="how it searches (default: the run's first decoder that fits)",
+        help="how it searches (default: the run's first that fits, but no mere drafts)",
     )
     group.add_argument("--device", choices=("cpu", "cuda"), help="(default: the run's)")
     group.add_argument(
@@ -176,6 +176,8 @@ class Translator:
             )
         check_device(device)
         chosen = selection.decoder(arguments.decoder)
+        if not arguments.decoder:
+            say(LABEL, f"decoding with {chosen.name}; --decoder names another")
         import torch
 
         from fastdecode import decode

@@ -3,11 +3,13 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
 
 from fastdecode.errors import UserError
 from fastdecode.files import read_lines
@@ -19,9 +21,26 @@ class Row(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-MEMBER = re.compile(r"(constrained-)?(int|float|str)$|literal\[")  # as pydantic names types
+FORM = "form"  # the type of faults that a Form tells
+TEXTS = ("string_type", "path_type", "invalid_key", FORM)  # of faults where text is wanted
+KEY = "[key]"  # how pydantic ends the place of a fault that is in a key itself
+# What YAML reads so: the words, the first of them as an example.
+READ_AS = {False: ("no", "no, off or false"), True: ("yes", "yes, on or true")}
 
 RowT = TypeVar("RowT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Form:
+    """Behind the pattern of a text: what it has to be, in the words that a fault is told in."""
+
+    words: str
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of the text, which tells all its faults so."""
+        return core_schema.custom_error_schema(
+            handler(kind), FORM, custom_error_message=f"expected {self.words}"
+        )
 
 
 def default(row: BaseModel, key: str) -> Any:
@@ -55,9 +74,9 @@ def check(model: type[RowT], values: object, where: str) -> RowT:
     except ValidationError as error:
         # A required key that is mistyped is missing too: its own fault says more.
         faults = sorted(_own(error), key=lambda fault: fault["type"] != "extra_forbidden")
-        more = len({_place(fault) for fault in faults}) - 1
+        more = len({_place(fault, values) for fault in faults}) - 1
         rest = f" (and {more} more)" if more else ""
-        raise UserError(f"{where}: {_describe(model, faults[0])}{rest}") from None
+        raise UserError(f"{where}: {_describe(model, values, faults[0])}{rest}") from None
 
 
 def _own(error: ValidationError) -> list[Any]:
@@ -67,30 +86,55 @@ def _own(error: ValidationError) -> list[Any]:
     return [fault for fault in faults if fault["type"] != "too_short" or fault["loc"] not in above]
 
 
-def _place(fault: Any) -> tuple[str, ...]:
-    """Return the keys and numbers that lead to a fault, without the types of a union's members."""
-    return tuple(part for part in map(str, fault["loc"]) if not MEMBER.match(part))
+def _place(fault: Any, values: Any) -> tuple[str, ...]:
+    """Return the keys and numbers in `values` that lead to a fault.
+
+    Whatever else pydantic has there, such as which member of a union it is, the user did not write.
+    """
+    place = []
+    for part in fault["loc"]:
+        if isinstance(values, Mapping):
+            found = [key for key in values if part in (key, str(key))]
+        else:
+            found = [part] if isinstance(values, list | tuple) and isinstance(part, int) else []
+        if found:
+            place.append(str(found[0]))
+            values = values[found[0]]
+    if fault["type"] == "missing":
+        place.append(str(fault["loc"][-1]))
+    return tuple(place)
 
 
-def _describe(model: type[BaseModel], fault: Any) -> str:
-    """Say in words what pydantic found at one place."""
-    path = list(_place(fault))
-    key = ".".join(path)
-    if fault["type"] == "extra_forbidden":
-        return f'unknown key "{key}"{nearest(path[-1], _keys_at(model, path[:-1]))}'
+def _describe(model: type[BaseModel], values: object, fault: Any) -> str:
+    """Say in words what pydantic found at one place of `values`."""
+    place = _place(fault, values)
+    key = ".".join(place)
+    path = list(map(str, fault["loc"]))
+    of_key = path[-1:] == [KEY]
+    if fault["type"] == "extra_forbidden" or (of_key and fault["type"] == "literal_error"):
+        known = _keys_at(model, path[: -2 if of_key else -1])
+        return f'unknown key "{key}"{nearest(place[-1], known)}'
     if fault["type"] == "missing":
         return f'the key "{key}" is missing'
+    if fault["type"] == "union_tag_not_found":
+        name = str(fault["ctx"]["discriminator"]).replace("'", "")
+        known = _tags(_type_at(model, path))
+        return f'the key "{key}.{name}" is missing (known: {", ".join(sorted(known))})'
     message = str(fault["msg"]).removeprefix("Value error, ")
     if not key:  # a check over several keys says itself which
         return message
-    if fault["type"] in ("model_type", "dict_type"):
+    if fault["type"] in TEXTS and isinstance(fault["input"], bool):
+        example, words = READ_AS[fault["input"]]
+        message = f"expected text, found {str(fault['input']).lower()}, as YAML reads {words}"
+        return f'"{key}": {message}: put it in quotes, such as "{example}"'
+    if fault["type"] in ("model_type", "model_attributes_type", "dict_type"):
         message = "expected keys and values"
+    if fault["type"] == "path_type":
+        message = "expected a path"
     if fault["type"] == "union_tag_invalid":
         said = {name: str(word).replace("'", "") for name, word in fault["ctx"].items()}
-        known = said["expected_tags"].split(", ")
-        return (
-            f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{nearest(said["tag"], known)}'
-        )
+        near = nearest(said["tag"], said["expected_tags"].split(", "))
+        return f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{near}'
     message = re.sub(r" after validation, not \d+$", "", message)
     message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")
     message = message.replace("dictionary", "mapping")  # YAML's words
@@ -99,23 +143,39 @@ def _describe(model: type[BaseModel], fault: Any) -> str:
     return f'"{key}": {message}, found {fault["input"]!r}'
 
 
-def _keys_at(kind: Any, path: list[str]) -> set[str]:
-    """Return the keys known at `path` in values of the type `kind`, as pydantic writes the path."""
+def _keys_at(model: type[BaseModel], path: list[str]) -> set[str]:
+    """Return the keys known at `path` of a row, as pydantic writes the path."""
+    kind = _type_at(model, path)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        if not path:
-            return set(kind.model_fields)
-        return _keys_at(kind.model_fields[path[0]].annotation, path[1:])
+        return set(kind.model_fields)
+    key = get_args(kind)[0] if get_origin(kind) is dict else None
+    return set(get_args(key)) if get_origin(key) is Literal else set()
+
+
+def _type_at(kind: Any, path: list[str]) -> Any:
+    """Return the type at `path` in values of the type `kind`; None where it is not known."""
     origin, inner = get_origin(kind), get_args(kind)
-    if origin is dict:
-        return _keys_at(inner[1], path[1:])
-    if origin is tuple:
-        return _keys_at(inner[0], path[1:])
     if origin is Annotated:
-        return _keys_at(inner[0], path)
+        return _type_at(inner[0], path)
+    if not path:
+        return kind
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return _type_at(kind.model_fields[path[0]].annotation, path[1:])
+    if origin is dict:
+        return _type_at(inner[1], path[1:])
+    if origin is tuple:
+        return _type_at(inner[0], path[1:])
     for one in inner:  # a union of rows that differ in `kind`, which the path names
-        if path[0] in get_args(one.model_fields["kind"].annotation):
-            return _keys_at(one, path[1:])
-    return set()
+        if path[0] in _tags(one):
+            return _type_at(one, path[1:])
+    return None
+
+
+def _tags(kind: Any) -> set[str]:
+    """Return what `kind` can be in a row, or in the rows of a union."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return set(get_args(kind.model_fields["kind"].annotation))
+    return {tag for one in get_args(kind) for tag in _tags(one)}
 
 
 class _Loader(yaml.SafeLoader):

@@ -6,11 +6,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.config.base import nearest
+from fastdecode.config.base import check, nearest
 from fastdecode.config.given import check_given
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import DISTILLED, references
-from fastdecode.config.rows import RAW, UNTRAINED
+from fastdecode.config.rows import RAW, UNTRAINED, Training
 from fastdecode.config.run import EVERY
 from fastdecode.config.timed import tuned_over
 from fastdecode.errors import UserError
@@ -40,6 +40,16 @@ def check_all(config: "Configuration", where: str) -> None:
     _check_papers(config)
 
 
+def check_arguments(arguments: Iterable[str]) -> None:
+    """Raise UserError if Snakemake is given --configfile twice: it would take the last alone."""
+    flags = [one.partition("=")[0] for one in arguments]
+    if sum(flag in ("--configfile", "--configfiles") for flag in flags) > 1:
+        raise UserError(
+            "--configfile stands twice, and Snakemake takes the last alone: name all files behind "
+            "one, as in --configfile run.yaml more.yaml"
+        )
+
+
 def check_name(values: Mapping[str, Any], default: Mapping[str, Any]) -> None:
     """Raise UserError on another run than `default`, that of config.yaml, with the name of that."""
     name = default["name"]
@@ -54,16 +64,29 @@ def check_name(values: Mapping[str, Any], default: Mapping[str, Any]) -> None:
 def _check_families(config: "Configuration") -> None:
     """Check the systems that ensembles and other systems are made with."""
     for name, ensemble in config.ensembles.items():
-        where = f"systems/{config.family_of[name]}.yaml: ensembles.{name}.system"
+        where = f"{config.row_of('ensembles', name)}.system"
         check_known(ensemble.system, config.recipes, where)
     for family, row in config.families.items():
-        _check_read(config, family, row.training, f"systems/{family}.yaml: training")
+        where = f"{config.file_of('systems', family)}: training"
+        _check_training(row.training, where)
+        _check_read(config, family, row.training, where)
+    for name, preset in config.presets.items():
+        _check_training(
+            preset.training, f"{config.where_of('presets.yaml', name)}, {name}: training"
+        )
     for name in config.recipes:
         system = config.systems[name]
-        where = f"systems/{config.family_of[name]}.yaml: systems.{name}"
+        where = config.row_of("systems", name)
+        _check_training(system.training, f"{where}: training")
         _check_companions(config, system.companions, where)
         for other in system.measured_with:
             check_known(other, config.recipes, f"{where}: companion")
+
+
+def _check_training(settings: Mapping[str, object], where: str) -> None:
+    """Check settings of a training that others are merged with: each alone, whoever is trained."""
+    ends = {"max_updates": 1, "max_epochs": 1}  # which others may say
+    check(Training, ends | {key: one for key, one in settings.items() if one is not None}, where)
 
 
 def _check_read(config: "Configuration", family: str, training: Iterable[str], where: str) -> None:
@@ -110,28 +133,31 @@ def _check_datasets(config: "Configuration", where: str) -> None:
     for name, corpus in config.corpora.items():
         keys = [key for split in corpus.splits for key in corpus.downloads(split)]
         for key in (*keys, *corpus.references.values()):
-            check_known(key, downloads, f"corpora/{name}.yaml: download")
+            check_known(key, downloads, f"{config.file_of('corpora', name)}: download")
     for name, dataset in config.datasets.items():
+        file = config.file_of("datasets", name)
+        _check_training(dataset.training, f"{file}: training")
         splits = config.corpora[dataset.corpus].split_names
         for split in (dataset.valid, *dataset.tests):
-            check_known(split, splits, f"datasets/{name}.yaml: split of {dataset.corpus}")
+            check_known(split, splits, f"{file}: split of {dataset.corpus}")
             if split == "train":
                 raise UserError(
-                    f"datasets/{name}.yaml: models learn from the split train: validate and test "
-                    "on others"
+                    f"{file}: models learn from the split train: validate and test on others"
                 )
         if dataset.tests[:1] == (dataset.valid,):
             raise UserError(
-                f"datasets/{name}.yaml: the split {dataset.valid} validates, and may choose "
+                f"{file}: the split {dataset.valid} validates, and may choose "
                 "checkpoints and settings: put another one first under tests"
             )
         for family, training in dataset.families.items():
-            check_known(family, config.families, f"datasets/{name}.yaml: families")
-            _check_read(config, family, training, f"datasets/{name}.yaml: families.{family}")
+            check_known(family, config.families, f"{file}: families")
+            _check_training(training, f"{file}: families.{family}")
+            _check_read(config, family, training, f"{file}: families.{family}")
         for role, preset in dataset.roles.model_dump().items():
-            check_known(preset, config.presets, f"datasets/{name}.yaml: roles.{role}")
+            check_known(preset, config.presets, f"{file}: roles.{role}")
     for name in FOLDERS & set(config.datasets):
         raise UserError(f'{where}: datasets: the name "{name}" is taken: choose another')
+    _check_training(config.run.training, f"{where}: training")
     for role, preset in config.run.roles.items():
         check_known(preset, config.presets, f"{where}: roles.{role}")
 
@@ -146,6 +172,7 @@ def _check_decoders(config: "Configuration", where: str) -> None:
         if target not in (RAW, UNTRAINED):
             _check_distilling(config, target, f"{where}: distill_decoder")
         if not config.decoders_of(entry):
+            _check_patterns(config, where)  # one that is misspelt names none
             raise UserError(
                 f"{where}: decoders: none of them decodes {entry}: add one of "
                 f"config/systems/{config.family_of[system]}.yaml"
@@ -158,9 +185,7 @@ def _check_decoders(config: "Configuration", where: str) -> None:
                     f"{where}: decoders: {decoder} cannot hold translations to a length, as "
                     f"{entry} needs: leave it out"
                 )
-    for pattern, decoder in config.run.decoder_patterns:
-        if pattern != EVERY:
-            _check_pattern(config, pattern, decoder, f"{where}: decoders")
+    _check_patterns(config, where)
 
 
 def _check_distilling(config: "Configuration", target: str, where: str) -> None:
@@ -180,6 +205,12 @@ def _check_distilling(config: "Configuration", target: str, where: str) -> None:
             f"{where}: {decoder} needs more than the teacher {target}, which is all that "
             "distilling has: take another teacher, or give what it wrote (given.distilled)"
         )
+
+
+def _check_patterns(config: "Configuration", where: str) -> None:
+    for pattern, decoder in config.run.decoder_patterns:
+        if pattern != EVERY:
+            _check_pattern(config, pattern, decoder, f"{where}: decoders")
 
 
 def _check_pattern(config: "Configuration", pattern: str, decoder: str, where: str) -> None:

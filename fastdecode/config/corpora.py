@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt, model_validator
 
-from fastdecode.config.base import Row
+from fastdecode.config.base import Form, Row
 from fastdecode.errors import UserError
 
 DOWNLOADS = "results/downloads"  # no parameter of a rule: it decides nothing of what is extracted
@@ -25,8 +25,18 @@ def _stays_below(path: str) -> str:
 
 
 Key = Annotated[str, AfterValidator(_stays_below)]
-Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-SplitName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+Language = Annotated[
+    str, Field(pattern=r"^[a-z]{2,3}$"), Form("two or three small letters, such as de")
+]
+SplitName = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$"),
+    Form("a name of letters, digits, _ and -, the first a letter or digit"),
+]
+Address = Annotated[
+    str, Field(pattern=r"^https?://"), Form("an address that begins with https:// or http://")
+]
+Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$"), Form("64 digits and letters a to f")]
 Format = Annotated[
     Literal["plain", "subwords", "sgm", "ted"],
     Field(
@@ -39,11 +49,11 @@ Format = Annotated[
 class Download(Row):
     """A file that corpora are made from; its key is its path below the mirror folder."""
 
-    url: Annotated[str, Field(pattern=r"^https?://")] | None = Field(
+    url: Address | None = Field(
         None, description="where it is fetched from, unless the mirror folder has it"
     )
     bytes: PositiveInt | None = Field(None, description="its size, where known")
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+    sha256: Checksum | None = Field(
         None, description="its checksum; where unknown, the first fetch records it"
     )
     by_hand: str | None = Field(
@@ -190,14 +200,14 @@ class Corpus(Row):
         """The user's own files a split of files is read from, each once."""
         return tuple(dict.fromkeys(path for p in self.splits[split] for path in p.paths))
 
-    def check_files(self, name: str) -> None:
-        """Raise UserError on a file of the user's own that is not there."""
+    def check_files(self, where: str) -> None:
+        """Raise UserError, which begins with `where`, if a file of the user's own is missing."""
         for split in self.splits:
             for path in self.paths(split):
                 if not path.is_file():
                     raise UserError(
-                        f"corpora/{name}.yaml: splits.{split}: no file {path} (a path without / at "
-                        "its beginning is from where snakemake is called)"
+                        f"{where}: splits.{split}: no file {path} (a path without / at "
+                        f"its beginning is from the folder of the run, {Path.cwd()})"
                     )
 
     @property

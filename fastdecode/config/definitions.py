@@ -14,6 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.families import check_family, decoder_row, system_row
 
 RowT = TypeVar("RowT", bound=Row)
+KINDS = ("systems", "ensembles", "decoders")  # of rows in a family's file
 
 
 class Definitions:
@@ -50,7 +51,7 @@ class Definitions:
         self._read[name] = tables
         return merge(*tables.values())
 
-    def _where(self, name: str, *keys: str) -> str:
+    def where_of(self, name: str, *keys: str) -> str:
         """Return the file of a table that has `keys`, one within the other, for an error message.
 
         Of the project's own it is the name alone; of several the file that wins.
@@ -63,6 +64,17 @@ class Definitions:
                 return self._called(file, name)
         return name
 
+    def file_of(self, folder: str, name: str) -> str:
+        """Return how messages call the file of the row `name` in a folder of rows."""
+        named = f"{folder}/{name}.yaml"
+        found = (base / named for base in reversed(self._folders) if (base / named).is_file())
+        return self._called(next(found, self._folders[0] / named), named)
+
+    def row_of(self, kind: str, name: str) -> str:
+        """Return how messages call a row of a family, of a kind such as systems, with its file."""
+        file = f"systems/{self.family_of[name]}.yaml"
+        return f"{self.where_of(file, kind, name)}: {kind}.{name}"
+
     def _called(self, file: Path, name: str) -> str:
         """Return how messages call a file: the project's own by `name`, others by their path."""
         return name if self._folders[0] in file.parents else str(file)
@@ -70,7 +82,7 @@ class Definitions:
     def _rows(self, file: str, model: type[RowT]) -> dict[str, RowT]:
         """Read a table of rows of one kind."""
         return {
-            key: check(model, row, f"{self._where(file, key)}, {key}")
+            key: check(model, row, f"{self.where_of(file, key)}, {key}")
             for key, row in self._table(file).items()
         }
 
@@ -95,28 +107,27 @@ class Definitions:
         for name in sorted(names):
             file = f"systems/{name}"
             stem = name.removesuffix(".yaml")
-            table, where = self._table(file), self._where(file)
+            table, where = self._table(file), self.where_of(file)
             check_family(stem, where)
             family = check(Family, table, where)
             self.families[stem] = family
-            new = [*family.systems, *family.ensembles, *family.decoders]
-            for row in new:
-                if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
-                    raise UserError(f'{file}: the name "{row}" is taken: choose another')
-                self.family_of[row] = stem
+            for kind in KINDS:
+                for row in getattr(family, kind):
+                    if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
+                        where = self.where_of(file, kind, row)
+                        raise UserError(f'{where}: the name "{row}" is taken: choose another')
+                    self.family_of[row] = stem
             if family.systems:
-                kind = system_row(stem)
+                row_class = system_row(stem)
                 self.systems |= {
-                    key: check(kind, row, f"{self._where(file, 'systems', key)}: systems.{key}")
+                    key: check(row_class, row, self.row_of("systems", key))
                     for key, row in family.systems.items()
                 }
             self.ensembles |= family.ensembles
             if family.decoders:
-                row_class = decoder_row(stem)
+                decoder_class = decoder_row(stem)
                 self.decoders |= {
-                    key: check(
-                        row_class, row, f"{self._where(file, 'decoders', key)}: decoders.{key}"
-                    )
+                    key: check(decoder_class, row, self.row_of("decoders", key))
                     for key, row in family.decoders.items()
                 }
 

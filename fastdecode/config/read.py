@@ -31,9 +31,9 @@ class Configuration(Definitions):
         self._decoders_of: dict[str, list[str]] = {}
         folders = [definitions]
         if self.run.definitions:
-            own = Path(self.run.definitions)
+            own = Path(self.run.definitions).expanduser()
             if not own.is_dir():
-                here = "" if own.is_absolute() else f" in {Path.cwd()}, the current folder"
+                here = "" if own.is_absolute() else f" in {Path.cwd()}, the folder of the run"
                 raise UserError(f"{where}: definitions: no folder {own}{here}")
             check_folders(own)
             folders.append(own)
@@ -43,7 +43,9 @@ class Configuration(Definitions):
             for name in self.run.datasets
         }
         self.corpora = {
-            row.corpus: self._one("corpora", row.corpus, Corpus, f"datasets/{name}.yaml: corpus")
+            row.corpus: self._one(
+                "corpora", row.corpus, Corpus, f"{self.file_of('datasets', name)}: corpus"
+            )
             for name, row in self.datasets.items()
         }
         self.whole_papers: dict[str, Paper] = {}
@@ -300,6 +302,6 @@ class Configuration(Definitions):
         if settings.precision != "fp32" and self.run.device != "cuda":
             raise UserError(
                 f"training of {system} on {dataset}: precision {settings.precision} needs a GPU: "
-                "set device: cuda, or precision: fp32"
+                "set device: cuda, or training: {precision: fp32} in the run"
             )
         return settings

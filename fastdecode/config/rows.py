@@ -15,14 +15,22 @@ from pydantic import (
     model_validator,
 )
 
-from fastdecode.config.base import Row, each_once
+from fastdecode.config.base import Form, Row, each_once
 
 RAW = "raw"  # the target side as it is in the corpus
 TEACHER_SEED = 1  # of what a distilled target is written by
 UNTRAINED = "untrained"  # stands for a target where a system has random weights
 # Short enough for a file whose name has several.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
-Layers = Annotated[str, Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$")]
+Name = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100),
+    Form("a name of at most 100 letters, digits, dots, _ and -, the first a letter or digit"),
+]
+Layers = Annotated[
+    str,
+    Field(pattern=r"^[1-9][0-9]*-[1-9][0-9]*$"),
+    Form("encoder-decoder layers, such as 6-6"),
+]
 Tier = Literal["reference", "optimised"]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 
@@ -274,6 +282,14 @@ class DecoderRow(Row):
     def decodes_ensembles(self) -> bool:
         """Whether it decodes several models of a system at once."""
         return False
+
+    @property
+    def drafts_alone(self) -> bool:
+        """Whether it writes drafts that nobody verifies: no translations that one would read."""
+        return False
+
+    def check_installed(self) -> None:
+        """Raise UserError if a package is missing that this alone needs."""
 
     @property
     def exact(self) -> bool:

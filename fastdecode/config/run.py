@@ -114,7 +114,7 @@ class Run(Row):
     precision: Literal["fp64", "fp32", "fp16", "bf16"] = Field(
         "fp32", description="arithmetic of decoding; fp16 and bf16 need a GPU"
     )
-    mirror: str | None = Field(None, description="folder searched before any URL")
+    mirror: str | None = Field(None, description="folder searched before any URL; ~ is your home")
     definitions: str | None = Field(
         None, description="folder laid out as config/ with rows of your own"
     )
@@ -132,7 +132,8 @@ class Run(Row):
         pairs = self.decoder_patterns
         for pattern, name in pairs:
             if pairs.count((pattern, name)) > 1 or (pattern != EVERY and (EVERY, name) in pairs):
-                raise ValueError(f"decoders: {name} stands twice for {pattern}: once is enough")
+                of = "" if pattern == EVERY else f" for {pattern}"
+                raise ValueError(f"decoders: {name} stands twice{of}: once is enough")
         if self.precision in ("fp16", "bf16") and self.device != "cuda":
             raise ValueError(f"precision {self.precision} needs a GPU: set device: cuda")
         return self

@@ -27,7 +27,7 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
     """
     if mirror is not None and not mirror.is_dir():
         raise UserError(f"mirror: {mirror} is not a folder: correct it, or set mirror: null")
-    found = _held(mirror, key, file) if mirror else None
+    found = held(mirror, key, file) if mirror else None
     if found is not None:
         say(key, f"copying {found} ({found.stat().st_size / MEGABYTE:,.1f} MB)")
         with write_aside(out) as copy:
@@ -36,10 +36,15 @@ def fetch(key: str, file: Download, out: Path, mirror: Path | None, lock: Path) 
     elif file.url is not None:
         _fetch_url(key, file, file.url, out, lock, f"get it elsewhere and {_put_it(key, mirror)}")
     else:
-        raise UserError(f"{key}: {file.by_hand}; {_put_it(key, mirror)}")
+        raise UserError(by_hand(key, file, mirror))
 
 
-def _held(mirror: Path, key: str, file: Download) -> Path | None:
+def by_hand(key: str, file: Download, mirror: Path | None) -> str:
+    """Say where a file that has no URL comes from, and where it belongs."""
+    return f"{key}: {file.by_hand}; {_put_it(key, mirror)}"
+
+
+def held(mirror: Path, key: str, file: Download) -> Path | None:
     """Return where the mirror has the file of a download, or None."""
     place, bare = mirror / key, mirror / Path(key).name
     if place.is_file() or not bare.is_file():

@@ -14,9 +14,12 @@ REFERENCE = [f"this is sentence {number} of the test" for number in range(30)]
 WORSE = [f"this was a line {number} of the test" for number in range(30)]
 
 
-def write(path: Path, texts: Sequence[str], sources: Sequence[str] = SOURCES) -> str:
+def write(
+    path: Path, texts: Sequence[str], sources: Sequence[str] = SOURCES, split: str | None = None
+) -> str:
     made = [Translation(text, text.split(), None, 1) for text in texts]
-    write_translations(path, {"provenance": {}}, sources, made)
+    origin = {"split": split} if split else {}
+    write_translations(path, {"provenance": origin}, sources, made)
     return str(path)
 
 
@@ -111,6 +114,63 @@ def test_numbers_of_lines(tmp_path: Path, reference: str) -> None:
         call(one, short, "--reference", reference)
     with pytest.raises(UserError, match=r"short.jsonl has 5 sentences but .*reference.gz has 30"):
         call(short, short, "--reference", reference)
+
+
+def test_a_reference_of_another_split_is_refused(tmp_path: Path) -> None:
+    """By its name, where that is as a run's, or the right one lies beside it."""
+    made = write(tmp_path / "test.greedy.jsonl.gz", WORSE, split="test")
+    for name in ("valid.raw.de.gz", "toy.valid.raw.de", "test.de", "valid.de"):
+        write_lines(tmp_path / name, REFERENCE)
+    for name in ("valid.raw.de.gz", "toy.valid.raw.de", "valid.de"):
+        with pytest.raises(UserError) as e:
+            call(made, made, "--reference", str(tmp_path / name))
+        assert str(e.value) == (
+            f"--reference: {tmp_path / name} is by its name of the split valid, but {made} "
+            "translates test: name the raw target lines of test"
+        )
+    text = tmp_path / "text"
+    write_lines(text, WORSE)
+    with pytest.raises(UserError, match=r"of the split valid, but .*greedy.jsonl.gz translates"):
+        call(str(text), made, "--reference", str(tmp_path / "valid.raw.de.gz"))
+
+
+def test_a_reference_that_may_be_of_the_split_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = write(tmp_path / "made.jsonl", REFERENCE, split="test")
+    unknown = write(tmp_path / "unknown.jsonl", REFERENCE)
+    for one, name in (
+        (made, "test.raw.de.gz"),
+        (made, "toy.test.raw.de"),
+        (made, "newstest2014.de"),
+        (made, "a.raw.gz"),
+        (unknown, "valid.raw.de"),
+    ):
+        write_lines(tmp_path / name, REFERENCE)
+        call(one, one, "--reference", str(tmp_path / name))
+        assert "100.00" in capsys.readouterr().out
+
+
+def test_the_lines_that_were_translated_are_no_reference(tmp_path: Path) -> None:
+    made = write(tmp_path / "made.jsonl", WORSE)
+    write_lines(tmp_path / "text", WORSE)
+    write_lines(tmp_path / "test.raw.en", SOURCES)
+    for pair in ((made, made), (str(tmp_path / "text"), made)):
+        with pytest.raises(UserError, match=r"--reference: .*raw.en holds the lines that .*made"):
+            call(*pair, "--reference", str(tmp_path / "test.raw.en"))
+
+
+def test_text_is_compared_too(
+    tmp_path: Path, reference: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = write(tmp_path / "made.jsonl", WORSE)
+    for name in ("worse.txt", "new.de", "worse.gz"):
+        write_lines(tmp_path / name, WORSE)
+        call(str(tmp_path / name), made, "--reference", reference)
+        assert "0 of 30 lines score differently" in capsys.readouterr().out
+    write_lines(tmp_path / "short.txt", WORSE[:5])
+    with pytest.raises(UserError, match=r"short.txt has 5 sentences but .*made.jsonl has 30"):
+        call(str(tmp_path / "short.txt"), made, "--reference", reference)
 
 
 def test_a_missing_file(tmp_path: Path, reference: str) -> None:

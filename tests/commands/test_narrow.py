@@ -51,7 +51,10 @@ def test_the_default_run_can_be_narrowed(tmp_path: Path) -> None:
         (["lattice", "--out", "toy-dag.yaml"], "a run is called toy-dag, whose report"),
         (["lattice", "--out", "toy.yaml"], "a run is called toy, whose report"),
         (["lattice", "--out", ".yaml"], "--out: .yaml: take a name of its own that ends in .yaml"),
-        (["lattice", "--out", "a b.yaml"], 'configuration: "name": string'),
+        (
+            ["lattice", "--out", "a b.yaml"],
+            '--out: a b.yaml: "a b" would be the name of the run: expected a name of at most 100',
+        ),
     ],
 )
 def test_what_it_refuses(

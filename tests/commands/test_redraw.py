@@ -122,6 +122,24 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         main(["redraw", str(tmp_path), "--only", "lattice.table4"])
 
 
+def test_a_picture_of_speeds_is_asked_for_by_its_csv(tmp_path: Path) -> None:
+    shutil.copy(PUBLISHED / "families/seeds/speed.toy.long.test.S1.csv", tmp_path)
+    said = "only: pareto.toy.long.test.reference.S1 is drawn from (speed.toy.long.test.S1).csv: "
+    with pytest.raises(SystemExit, match=rf"{said}take --only \1$"):
+        main(["redraw", str(tmp_path), "--only", "pareto.toy.long.test.reference.S1"])
+    with pytest.raises(SystemExit, match=r"no pareto.toy.test.reference.S1.csv in"):
+        main(["redraw", str(tmp_path), "--only", "pareto.toy.test.reference.S1"])
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    for name, said in (("lattice.table3.csv", ", and --only lattice.table3"), ("x.svg", "")):
+        (tmp_path / name).touch()
+        with pytest.raises(UserError) as error:
+            drawable(tmp_path / name, read_papers(PAPERS))
+        here = f"{tmp_path / name}: this is a file: name its folder, {tmp_path}"
+        assert str(error.value) == here + said
+
+
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none: no such folder"):
         drawable(tmp_path / "none", read_papers(PAPERS))

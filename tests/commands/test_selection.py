@@ -45,6 +45,14 @@ def test_the_first_of_everything_is_meant_unless_told(place: Place) -> None:
     assert named.checkpoints == selection.checkpoints
 
 
+def test_mere_drafts_are_asked_for_by_name(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    selection = selected(place, *SYSTEM)
+    monkeypatch.setattr(Decoder, "drafts_alone", property(lambda row: row.beam == 1))
+    assert [selection.decoder(name).name for name in (None, "greedy")] == ["beam5", "greedy"]
+    monkeypatch.setattr(Decoder, "drafts_alone", property(lambda row: True))
+    assert selection.decoder(None).name == "greedy"  # there is no other
+
+
 def test_the_files_that_a_decoder_needs_besides_must_be_there(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from tests.gpu import needs_no_gpu
 
 SYSTEM = ("--system", "raw/transformer")
 ALONE = (*SYSTEM, "--batch", "1")  # no batch changes a translation
+GREEDY = ("--decoder", "greedy")
 
 
 # Reading
@@ -155,10 +156,17 @@ def test_a_person_is_told_that_the_command_waits(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr("fastdecode.commands.translate.say", lambda *words: said.append(words[1]))
-    call("translate", *SYSTEM)
+    call("translate", *SYSTEM, *GREEDY)
     assert said == []
-    call("translate", *SYSTEM, terminal=True)
+    call("translate", *SYSTEM, *GREEDY, terminal=True)
     assert said == ["waiting for lines on standard input; Ctrl-D ends them"]
+
+
+def test_the_decoder_that_is_taken_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("fastdecode.commands.translate.say", lambda *words: said.append(words[1]))
+    call("translate", *SYSTEM)
+    assert said == ["decoding with greedy; --decoder names another"]
 
 
 @needs_no_gpu
@@ -193,7 +201,7 @@ def test_whatever_stands_in_a_line(place: Place, call: Call) -> None:
         *("one\x00two", "three\rfour", "  ", "zwölf 十三 🜚 <unk> </s> @@", "x" * 300),
         *("one " * 10_000, "nine eight\r"),
     ]
-    status, out, err = finished(place.start("translate", *ALONE), "\n".join(odd).encode())
+    status, out, err = finished(place.start("translate", *ALONE, *GREEDY), "\n".join(odd).encode())
     plain = [
         *("one two", "", "three four five", "six seven eight nine"),
         *("one two", "three four", "", odd[7], odd[8], "", "nine eight"),
@@ -209,7 +217,9 @@ def test_whatever_stands_in_a_line(place: Place, call: Call) -> None:
 
 
 def test_bytes_that_are_not_utf8(place: Place) -> None:
-    status, out, err = finished(place.start("translate", *SYSTEM), b"one\ntwo\n\xfcber\nthree\n")
+    status, out, err = finished(
+        place.start("translate", *SYSTEM, *GREEDY), b"one\ntwo\n\xfcber\nthree\n"
+    )
     assert (status, len(out)) == (1, 3)  # the lines before it, and the end of the last
     (line,) = err
     assert line.startswith("error: standard input, line 3: invalid UTF-8 (invalid start byte at by")
@@ -240,7 +250,7 @@ def test_a_closed_stream(place: Place, closed: str, named: str) -> None:
 
 def test_a_reader_that_has_seen_enough(place: Place, tmp_path: Path) -> None:
     (tmp_path / "long").write_text("one two three\n" * 3000)
-    process = place.start("translate", *SYSTEM, "--batch", "2", str(tmp_path / "long"))
+    process = place.start("translate", *SYSTEM, *GREEDY, "--batch", "2", str(tmp_path / "long"))
     assert process.stdout and process.stderr
     assert process.stdout.readline().strip()
     process.stdout.close()
@@ -249,7 +259,7 @@ def test_a_reader_that_has_seen_enough(place: Place, tmp_path: Path) -> None:
 
 
 def test_lines_are_answered_at_once_and_ctrl_c_ends_it(place: Place) -> None:
-    process = place.start("translate", *SYSTEM)
+    process = place.start("translate", *SYSTEM, *GREEDY)
     assert process.stdin and process.stdout and process.stderr
     for line in (b"one two\n", b"\n", b"seven\n"):
         process.stdin.write(line)

@@ -10,13 +10,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from fastdecode.commands.selection import read_run
 from fastdecode.config.base import check, merge, nearest, read_yaml
-from fastdecode.config.corpora import Corpus
-from fastdecode.config.rows import Dataset, Ensemble, Family, Training
-from fastdecode.config.run import Latency
+from fastdecode.config.corpora import Corpus, Download
+from fastdecode.config.rows import Dataset, Ensemble, Family, System, Training
+from fastdecode.config.run import Latency, Run
 from fastdecode.errors import UserError
 
 DATASET = {"corpus": "toy", "bpe": {"merges": 600}}
+FILES = {"kind": "files", "source": "a.de", "target": "a.en"}
+CORPUS = {"source": "de", "target": "en", "splits": {"train": [FILES], "valid": [FILES]}}
+RUN = read_run([])
+NAME = "expected a name of at most 100 letters, digits, dots, _ and -, the first a letter or digit"
+QUOTE = 'expected text, found false, as YAML reads no, off or false: put it in quotes, such as "no"'
 
 
 def fault(model: type[BaseModel], values: object) -> str:
@@ -62,8 +68,15 @@ def test_a_row_cannot_be_changed() -> None:
                 "target": "en",
                 "splits": {"train": [{"kind": "members", "arch": "a"}]},
             },
-            'unknown key "splits.train.0.members.arch"; did you mean "archive"?',
+            'unknown key "splits.train.0.arch"; did you mean "archive"?',
         ),
+        (
+            Corpus,
+            CORPUS | {"splits": {"train": [FILES | {"files": "a"}]}},  # called as its kind
+            'unknown key "splits.train.0.files" (known: format, kind, source, target)',
+        ),
+        (Run, RUN | {"roles": {"small": "tiny"}}, 'unknown key "roles.small" (known: base, big)'),
+        (Run, RUN | {"roles": {"bigg": "tiny"}}, 'unknown key "roles.bigg"; did you mean "big"?'),
     ],
 )
 def test_an_unknown_key_is_named_with_the_nearest_known(
@@ -112,6 +125,93 @@ def test_a_fault_is_told_in_one_line(model: type[BaseModel], values: object, mes
     assert not re.search("tuple|constrained|literal|validation", fault(model, values))
 
 
+@pytest.mark.parametrize(
+    ("model", "values", "message"),
+    [
+        (
+            Corpus,
+            CORPUS | {"splits": {"train": [{"source": "a.de", "target": "a.en"}]}},
+            'the key "splits.train.0.kind" is missing (known: aspec, files, members, pair, tmx)',
+        ),
+        (
+            Corpus,
+            CORPUS | {"splits": {"train": [{"kind": "files", "source": "a.de"}]}},
+            'the key "splits.train.0.target" is missing',
+        ),
+        (
+            Corpus,
+            CORPUS | {"splits": {"train": ["a.de"]}},
+            "\"splits.train.0\": expected keys and values, found 'a.de'",
+        ),
+        (
+            Corpus,
+            CORPUS | {"source": "german"},
+            "\"source\": expected two or three small letters, such as de, found 'german'",
+        ),
+        (
+            Corpus,
+            CORPUS | {"splits": {"my test": [FILES]}},
+            '"splits.my test": expected a name of letters, digits, _ and -, the first a letter or '
+            "digit, found 'my test'",
+        ),
+        (
+            System,
+            {"layers": "6"},
+            "\"layers\": expected encoder-decoder layers, such as 6-6, found '6'",
+        ),
+        (System, {"layers": 6}, '"layers": expected encoder-decoder layers, such as 6-6, found 6'),
+        (
+            Download,
+            {"url": "ftp://x"},
+            "\"url\": expected an address that begins with https:// or http://, found 'ftp://x'",
+        ),
+        (
+            Download,
+            {"by_hand": "x", "sha256": "F0"},
+            "\"sha256\": expected 64 digits and letters a to f, found 'F0'",
+        ),
+        (Run, RUN | {"name": "a b"}, f"\"name\": {NAME}, found 'a b'"),
+        (Run, RUN | {"decoders": ["beam5", "a b"]}, f"\"decoders.1\": {NAME}, found 'a b'"),
+        (
+            Run,
+            RUN | {"decoders": ["beam5", {"raw/transformer": "greedy"}]},
+            "\"decoders.1.raw/transformer\": input should be a valid list, found 'greedy'",
+        ),
+        (
+            Run,
+            RUN | {"decoders": ["beam5", {"systems": "greedy"}]},  # as pydantic calls the entry
+            "\"decoders.1.systems\": input should be a valid list, found 'greedy'",
+        ),
+        (
+            Run,
+            RUN | {"decoders": ["beam5", "beam5"]},
+            "decoders: beam5 stands twice: once is enough",
+        ),
+    ],
+)
+def test_a_fault_is_told_in_words_of_the_user(
+    model: type[BaseModel], values: object, message: str
+) -> None:
+    assert fault(model, values) == message
+
+
+def test_text_that_yaml_reads_as_true_or_false_is_known(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("source: no\ntarget: en\n")  # from Norwegian
+    read = read_yaml(tmp_path / "x.yaml")
+    assert fault(Corpus, CORPUS | read) == f'"source": {QUOTE}'
+    piece = FILES | {"source": False}
+    assert fault(Corpus, CORPUS | {"splits": {"train": [piece]}}) == (
+        f'"splits.train.0.source": {QUOTE}'
+    )
+    assert fault(Corpus, CORPUS | {"holdout": {False: 2}}) == f'"holdout.False": {QUOTE}'
+    assert fault(Run, RUN | {"mirror": True}) == (
+        '"mirror": expected text, found true, as YAML reads yes, on or true: put it in quotes, '
+        'such as "yes"'
+    )
+    (tmp_path / "x.yaml").write_text('source: "no"\n')
+    assert check(Corpus, CORPUS | read_yaml(tmp_path / "x.yaml"), "x.yaml").source == "no"
+
+
 def test_a_list_is_not_too_short_where_what_stands_in_it_is_at_fault() -> None:
     assert fault(Latency, {"batches": [0]}).endswith(", found 0")
     assert fault(Latency, {"batches": [0, -1]}).endswith(", found 0 (and 1 more)")
@@ -120,7 +220,7 @@ def test_a_list_is_not_too_short_where_what_stands_in_it_is_at_fault() -> None:
 
 def test_a_mapping_at_fault_is_not_told_whole() -> None:
     values = DATASET | {"roles": {"base": {"name": "x"}}}
-    assert fault(Dataset, values) == '"roles.base": input should be a valid string'
+    assert fault(Dataset, values) == f'"roles.base": {NAME}'
 
 
 def test_nearest() -> None:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from fastdecode.config.base import merge
-from fastdecode.config.checks import check_fits, check_name
+from fastdecode.config.checks import check_arguments, check_fits, check_name
 from fastdecode.config.rows import System
 from fastdecode.errors import UserError
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
@@ -20,7 +20,7 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"datasets": "talks"}, "\"datasets\": input should be a valid list, found 'talks'"),
         ({"seeds": [0]}, '"seeds.0": input should be greater than or equal to 1, found 0'),
         ({"seeds": [2**31]}, '"seeds.0": input should be less than 2147483648, found 2147483648'),
-        ({"name": "x" * 101}, '"name": string should have at most 100 characters, found \'xx'),
+        ({"name": "x" * 101}, '"name": expected a name of at most 100 letters, digits, dots, _ '),
         ({"seeds": ["1.0"]}, "\"seeds.0\": input should be a valid integer, found '1.0'"),
         ({"seeds": [True]}, '"seeds.0": input should be a valid integer, found True'),
         ({"seeds": []}, '"seeds": list should have at least 1 item'),
@@ -166,6 +166,7 @@ def test_a_definition_that_does_not_fit_is_refused(
             '"teacher/student"?',
         ),
         ({"*/studnet": ["beam5"]}, 'run; did you mean "*/student"?'),
+        ({"raw/cur": ["odd"]}, '"raw/cur" is no target/system of this run; did you mean'),
         ({"raw/student": ["beam5"]}, 'run; did you mean "*/student"?'),
         ({"student": ["beam5"]}, '"student" is no target/system of this run; did you mean'),
         (
@@ -179,7 +180,7 @@ def test_a_definition_that_does_not_fit_is_refused(
         ({"raw/teacher": []}, 'raw/teacher": list should have at least 1 item, found []'),
         ({"raw/techer": []}, 'raw/techer": list should have at least 1 item, found []'),
         ({}, "mapping should have at least 1 item"),
-        (5, "input should be a valid string, found 5"),
+        (5, "the first a letter or digit, found 5"),
     ],
 )
 def test_decoders_for_what_is_not_there_are_refused(
@@ -285,11 +286,27 @@ def test_text_of_one_dataset_does_not_distil_another(folder: Path, tmp_path: Pat
     assert read(folder, given=two, **run)
 
 
+def test_training_settings_are_checked_whoever_is_trained(folder: Path) -> None:
+    """No system of the run is of the family other, and there no setting is missed."""
+    dataset = merge(copy.deepcopy(DEFINITIONS["datasets/talks.8k.yaml"]), {"families": {}})
+    dataset["families"]["other"] = {"accumulat": 6}
+    write(folder, {"datasets/talks.8k.yaml": dataset})
+    assert 'talks.8k.yaml: families.other: unknown key "accumulat"; did you' in fault(folder)
+    dataset["families"]["other"] = {"max_epochs": None}
+    write(folder, {"datasets/talks.8k.yaml": dataset})
+    assert read(folder)
+
+
+def test_one_configfile_flag_has_all_files() -> None:
+    check_arguments(["snakemake", "--configfile", "a.yaml", "b.yaml", "--config", "seeds=[1]"])
+    for twice in (["--configfile", "a", "--configfile=b"], ["--configfiles", "a", "--configfile"]):
+        with pytest.raises(UserError, match="stands twice, and Snakemake takes the last alone"):
+            check_arguments(twice)
+
+
 def test_training_settings_are_checked_for_every_model(folder: Path) -> None:
     message = fault(folder, training={"dropuot": 0.1})
-    assert message == (
-        'training of teacher on talks.8k: unknown key "dropuot"; did you mean "dropout"?'
-    )
+    assert message == ('config.yaml: training: unknown key "dropuot"; did you mean "dropout"?')
     assert "training of teacher on talks: training never ends" in fault(folder, datasets=["talks"])
 
 

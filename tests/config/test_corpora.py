@@ -129,9 +129,9 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         one = {"kind": "files", **dict(zip(("source", "target"), map(str, pair), strict=True))}
         corpus = Corpus.model_validate({**ROW, "splits": {"train": [PIECE], "valid": [one]}})
         with pytest.raises(UserError, match=rf"mine\.yaml: splits\.valid: no file {not_there} "):
-            corpus.check_files("mine")
+            corpus.check_files("mine.yaml")
         not_there.touch()
-        corpus.check_files("mine")
+        corpus.check_files("mine.yaml")
         not_there.unlink()
 
 

@@ -6,6 +6,10 @@ import pytest
 from fastdecode.config.models import Architecture
 from tests.config.conftest import DEFINITIONS, RUN, fault, read, write
 
+TALKS: dict[str, Any] = {"corpus": "talks", "bpe": {"merges": 8000}}
+CORPUS: dict[str, Any] = DEFINITIONS["corpora/talks.yaml"]
+PAIR = {"system": "techer", "seeds": [1, 2]}
+
 
 def test_downloads_are_read(folder: Path) -> None:
     assert str(read(folder).downloads["d/a.gz"].url) == "http://a/b"
@@ -64,6 +68,22 @@ def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> N
         ("systems/left.yaml", {"odd": 1}, ": unknown key"),
         ("presets.yaml", {"mine": {"odd": 1}}, ", mine: unknown key"),
         ("datasets/talks.8k.yaml", {"odd": 1}, ": unknown key"),
+        ("datasets/talks.8k.yaml", TALKS | {"training": {"od": 1}}, ": training: unknown key"),
+        (
+            "datasets/talks.8k.yaml",
+            TALKS | {"roles": {"base": "smal"}},
+            ': roles.base: there is no "s',
+        ),
+        ("datasets/talks.8k.yaml", TALKS | {"corpus": "talk"}, ': corpus: there is no "talk"'),
+        ("corpora/talks.yaml", CORPUS | {"references": {"test": "d/b.gz"}}, ": download: there is"),
+        (
+            "systems/left.yaml",
+            {"systems": {"new": {"training": {"odd": 1}}}},
+            ": systems.new: train",
+        ),
+        ("systems/left.yaml", {"ensembles": {"new": PAIR}}, ": ensembles.new.system: there is no"),
+        ("systems/left.yaml", {"decoders": {"student": {}}}, ': the name "student" is taken'),
+        ("presets.yaml", {"large": {"training": {"odd": 1}}}, ", large: training: unknown key"),
     ],
 )
 def test_a_fault_in_rows_of_ones_own_names_their_file(

@@ -1,11 +1,12 @@
 """The configuration, and where things lie. Rules say what is made; this says what it is called."""
 
 import re
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from fastdecode.config.base import read_yaml
-from fastdecode.config.checks import check_fits, check_name
+from fastdecode.config.checks import check_arguments, check_fits, check_name
 from fastdecode.config.given import check_untouched
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
@@ -17,6 +18,8 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
+    if Path(sys.argv[0]).stem == "snakemake":  # and not `fastdecode plan`, which takes two
+        check_arguments(sys.argv)
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):

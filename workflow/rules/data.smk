@@ -24,7 +24,7 @@ rule fetch_download:
 # with that.
 with clear_errors():
     for name, corpus in CONFIG.corpora.items():
-        corpus.check_files(name)
+        corpus.check_files(CONFIG.file_of("corpora", name))
 
 # What of a corpus decides none of its text: it is for estimates and statistics alone.
 ELSEWHERE = {"pairs", "words", "references"}

@@ -16,6 +16,6 @@ with clear_errors():
         snakemake.wildcards.key,
         Configuration(snakemake.config, definitions).downloads[snakemake.wildcards.key],
         out,
-        Path(mirror) if mirror else None,
+        Path(mirror).expanduser() if mirror else None,
         Path(DOWNLOADS, "checksums.lock"),
     )

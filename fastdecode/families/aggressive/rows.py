@@ -137,6 +137,16 @@ class Decoder(DecoderRow):
         """What a drafter of another family decodes with, such as a language model."""
         return None if self.drafter == FAMILY else self._drafting_row().assets
 
+    def check_installed(self) -> None:
+        """Raise UserError if a package is missing that a drafter of another family needs."""
+        if self.drafter != FAMILY:
+            self._drafting_row().check_installed()
+
+    @property
+    def drafts_alone(self) -> bool:
+        """Whether nobody verifies."""
+        return self.mode == "draft"
+
     @property
     def twin_key(self) -> dict[str, object]:
         """All but the engines and how encoders run, which change no token."""

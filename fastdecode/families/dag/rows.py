@@ -127,6 +127,13 @@ class Decoder(DecoderRow):
                 raise ValueError(f"{key} is for search: {', '.join(searches)}, not {self.search}")
         return self
 
+    def check_installed(self) -> None:
+        """Raise UserError if KenLM is missing where a language model is asked."""
+        if self.lm_weight > 0:
+            from fastdecode.families.dag.ngrams import kenlm_package
+
+            kenlm_package()
+
     @property
     def assets(self) -> Assets | None:
         """The language model, where it is asked."""

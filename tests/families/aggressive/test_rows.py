@@ -1,10 +1,12 @@
 """What rows of this family say of what they fit and need."""
 
+import sys
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from fastdecode.errors import UserError
 from fastdecode.families.aggressive.rows import Decoder, System
 from fastdecode.families.dag.rows import LANGUAGE_MODEL
 from fastdecode.families.parallel.rows import System as ParallelSystem
@@ -63,7 +65,7 @@ def test_the_arithmetic_is_that_of_a_coarser_drafter() -> None:
     assert Decoder().precision("fp16") == "fp16"
 
 
-def test_a_drafters_language_model_is_asked_for() -> None:
+def test_a_drafters_language_model_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     draft: dict[str, object] = {"search": "beam"}
     with_model, without = (
         Decoder(drafter="dag", verifier="t", draft=draft | {"lm_weight": weight})
@@ -72,6 +74,17 @@ def test_a_drafters_language_model_is_asked_for() -> None:
     assert with_model.assets == ("lm", (LANGUAGE_MODEL,))
     assert without.assets is Decoder().assets is None
     assert Decoder(drafter="lattice", verifier="t", draft={"k": 8}).assets is None  # its family's
+    monkeypatch.setitem(sys.modules, "kenlm", None)  # as if it were not installed
+    with pytest.raises(UserError, match="kenlm"):
+        with_model.check_installed()
+    without.check_installed()
+    Decoder().check_installed()
+
+
+def test_whose_translations_are_mere_drafts() -> None:
+    assert [Decoder(mode=mode).drafts_alone for mode in ("draft", "verify", "blockwise")] == [
+        *(True, False, False)
+    ]
 
 
 def test_who_is_needed_to_train_and_to_decode() -> None:
