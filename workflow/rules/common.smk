@@ -18,7 +18,9 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
-    if Path(sys.argv[0]).stem == "snakemake":  # and not `fastdecode plan`, which takes two
+    if (
+        Path(sys.argv[0]).stem == "snakemake"
+    ):  # and not `fastdecode plan`, which takes two
         check_arguments(sys.argv)
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
