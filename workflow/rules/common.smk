@@ -18,9 +18,8 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
-    if (
-        Path(sys.argv[0]).stem == "snakemake"
-    ):  # and not `fastdecode plan`, which takes two
+    # `fastdecode plan`, which reads this too, merges the files of both.
+    if Path(sys.argv[0]).stem == "snakemake":
         check_arguments(sys.argv)
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
