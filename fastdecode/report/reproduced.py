@@ -16,10 +16,8 @@ from fastdecode.report.counted import counted
 LEVELS = {
     "toy": "toy",
     "seeds": "toy, three seeds",
-    "objectives": "toy, objectives",
+    "objectives": "toy, objectives, three seeds",
     "objectives/one-seed": "toy, objectives, one seed",
-    "objectives/seed3": "toy, objectives, seed 3",
-    "objectives/glancings": "toy, both glancings, two seeds",
     "distilled": "toy, distilled",
     "distilled/seeds": "toy, distilled, three seeds",
     "tuned": "toy, α and γ tuned",
