@@ -14,7 +14,7 @@ help:  ## show this list
 # Two steps: fairseq compiles against the torch, numpy and Cython that the first one installs.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 $(READY): pyproject.toml
-	@command -v $(PYTHON) > /dev/null || { echo "error: no $(PYTHON) here: install Python 3.11, or name yours: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@command -v $(PYTHON) > /dev/null || { echo "error: no $(PYTHON) here: install Python 3.11, or say where yours is: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV): PyTorch and fairseq take a few minutes"
 	$(PIP) -e '.[dev,slurm]'

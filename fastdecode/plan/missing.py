@@ -28,8 +28,9 @@ def _files(config: Configuration) -> Iterator[str]:
         keys = [key for split in corpus.splits for key in corpus.downloads(split)]
         for key in dict.fromkeys([*keys, *corpus.references.values()]):
             file = config.downloads[key]
-            there = Path(DOWNLOADS, key).is_file() or (mirror and held(mirror, key, file))
-            if file.url is None and not there:
+            if file.url is not None or Path(DOWNLOADS, key).is_file():
+                continue
+            if not (mirror and held(mirror, key, file)):
                 yield by_hand(key, file, mirror)
 
 

@@ -60,7 +60,7 @@ def statistics_of(paper):
 
 
 def clocked_files():
-    """Return the raw samples of all timings with the fewest threads, by dataset, split, tier, scenario."""
+    """Return the raw samples of all timings with the fewest threads: see clocked.Timing."""
     return {
         (dataset, split, tier, scenario): timing_path(
             dataset, split, tier, scenario, fewest_threads(), SAMPLES
