@@ -18,6 +18,7 @@ COMMANDS = {
     "translate": "translate lines with a trained system",
     "export": "write a trained Transformer in CTranslate2's format",
     "compare": "test whether one translation is better than another",
+    "show": "list what there is: runs, datasets, systems, decoders, tables and figures, models",
     "plan": "estimate what a run will cost before it is launched",
     "narrow": "write a run of no more than some tables and figures need",
     "redraw": "write tables, figures and the page of a run anew from CSV files",

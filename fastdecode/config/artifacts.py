@@ -49,11 +49,12 @@ def without_ours(config: Configuration) -> list[str]:
         f"{key}.{name}"
         for key, paper in config.papers.items()
         for name, artifact in paper.artifacts.items()
-        if not _has_data(config, artifact)
+        if not has_data(config, artifact)
     ]
 
 
-def _has_data(config: Configuration, artifact: Artifact) -> bool:
+def has_data(config: Configuration, artifact: Artifact) -> bool:
+    """Tell whether anything of a run goes into an artifact."""
     if artifact.function == SETTINGS:  # of all systems that are trained
         return bool(config.selected())
     if artifact.function == PARAMETERS:

@@ -70,6 +70,11 @@ class Definitions:
         found = (base / named for base in reversed(self._folders) if (base / named).is_file())
         return self._called(next(found, self._folders[0] / named), named)
 
+    def files(self, folder: str) -> dict[str, Path]:
+        """Return name → file of all rows in a folder of rows, such as datasets."""
+        named = (f for base in self._folders for f in sorted((base / folder).glob("*.yaml")))
+        return {file.stem: file for file in named}
+
     def row_of(self, kind: str, name: str) -> str:
         """Return how messages call a row of a family, of a kind such as systems, with its file."""
         file = f"systems/{self.family_of[name]}.yaml"
@@ -88,9 +93,7 @@ class Definitions:
 
     def _one(self, folder: str, name: str, model: type[RowT], asked_by: str) -> RowT:
         """Read the row `name`, a file of its own."""
-        files = {
-            f.stem: f for base in self._folders for f in sorted((base / folder).glob("*.yaml"))
-        }
+        files = self.files(folder)
         if name not in files:
             raise UserError(f'{asked_by}: there is no "{name}"{nearest(name, files)}')
         file = files[name]

@@ -100,11 +100,11 @@ def runs(folder: Path) -> str:
         values = yaml.safe_load(text)
         datasets = ", ".join(f"`{name}`" for name in values.get("datasets", ()))
         device = values.get("device", "cpu")
-        lines.append(f"| [{path.stem}]({path.name}) | {datasets} | {device} | {_about(text)} |")
+        lines.append(f"| [{path.stem}]({path.name}) | {datasets} | {device} | {about(text)} |")
     return "\n".join(lines) + "\n"
 
 
-def _about(text: str) -> str:
+def about(text: str) -> str:
     """Return the comment that a file begins with, but for the command that it ends with."""
     comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
     words = " ".join(line.lstrip("# ") for line in comment)

@@ -1,0 +1,121 @@
+"""Lists of what there is: every kind has the run's own rows, and says what is the run's."""
+
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fastdecode.commands.selection import DEFINITIONS, read_run
+from fastdecode.commands.show import KINDS, aligned
+from fastdecode.config.read import Configuration
+from fastdecode.errors import UserError
+from tests.commands.conftest import Call, Place
+
+Rows = Callable[..., dict[str, list[str]]]
+
+
+@pytest.fixture
+def rows(call: Call) -> Rows:
+    """Return name → the other cells of its line."""
+
+    def listed(kind: str, *more: str) -> dict[str, list[str]]:
+        heading, *lines = call("show", kind, *more).splitlines()
+        begins = [heading.index(word) for word in _columns(heading)]
+        ends = [*begins[1:], None]
+        cells = ([line[a:b].strip() for a, b in zip(begins, ends, strict=True)] for line in lines)
+        return {name: others for name, *others in cells}
+
+    return listed
+
+
+def _columns(heading: str) -> list[str]:
+    return [column.strip() for column in heading.split("  ") if column.strip()]
+
+
+def test_columns_are_as_wide_as_they_need() -> None:
+    assert aligned(("a", "b"), [("long", "–"), ("c", "d")]) == "a     b\nlong  –\nc     d"
+    assert aligned(("a", "b"), []) == "a  b"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_lines(kind: str, rows: Rows) -> None:
+    assert rows(kind)
+
+
+def test_a_dataset_of_the_users_own_is_the_run_s(rows: Rows) -> None:
+    found = rows("datasets")
+    assert found["numbers"] == ["en-de", "–", "40 joint", "base: 512 wide, 6-6", "test", "yes"]
+    assert found["toy.long"][-1] == "–"
+
+
+def test_a_dataset_whose_corpus_is_misspelt(tmp_path: Path) -> None:
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets/mine.yaml").write_text("{corpus: numbrs, bpe: {merges: 4}}")
+    config = Configuration(read_run([]) | {"definitions": str(tmp_path)}, DEFINITIONS)
+    with pytest.raises(UserError, match=r'mine\.yaml: corpus: there is no "numbrs"'):
+        KINDS["datasets"](config, Namespace())
+
+
+def test_systems_say_their_targets_and_how_they_differ(rows: Rows) -> None:
+    found = rows("systems")
+    assert found["transformer"][3] == "raw, transformer-big"
+    assert found["transformer-6-1"][2:4] == ["6-1", "–"]
+    assert found["dag-lambda4"] == ["dag", "base", "–", "–", "factor 4"]
+    ensemble = found["transformer-big-x3"]
+    assert ensemble[-1] == "ensemble of transformer-big, seeds 1, 2, 3"
+
+
+def test_decoders_say_what_they_are_asked_for(rows: Rows) -> None:
+    found = rows("decoders")
+    assert found["greedy"] == ["autoregressive", "reference", "yes", "beam 1"]
+    assert found["beam5"][-1] == "beam 5"
+    assert found["dag-lookahead-merged"][-2:] == ["–", "search lookahead, merge"]
+    assert "draft (search ctc, engine fastdecode)" in found["ctc-strict"][-1]
+
+
+def test_decoders_of_a_system_are_those_that_fit(rows: Rows, call: Call) -> None:
+    found = rows("decoders", "--system", "ctc-glat")
+    assert next(iter(found)) == "ctc-argmax"
+    assert "ctc-strict" in found and "greedy" not in found
+    with pytest.raises(SystemExit, match=r'"ctc-glad"; did you mean "ctc-glat"\?'):
+        call("show", "decoders", "--system", "ctc-glad")
+    with pytest.raises(SystemExit, match="--system is for decoders, not for systems"):
+        call("show", "systems", "--system", "ctc-glat")
+
+
+def test_artifacts_say_how_much_of_them_a_run_gives(rows: Rows) -> None:
+    found = rows("artifacts")
+    assert found["lattice.table1"][0] == "1 of 6 rows"
+    assert found["dag.figure7"][:2] == ["–", "–"]
+    assert found["dag.settings"][0] == "yes"
+
+
+def test_models_say_how_far_they_are(rows: Rows, call: Call, place: Place) -> None:
+    found = rows("models")
+    assert found["numbers/raw/transformer/seed1"] == ["trained", "–", "–", "4 epochs", "–"]
+    assert found["numbers/transformer-big/transformer/seed1"][0] == "to do"
+    assert list(found).index("numbers/raw/transformer-big/seed1") == 1  # the teacher before it
+    with pytest.raises(SystemExit, match="--results /no/such: no such folder"):
+        call("show", "models", "--results", "/no/such")
+
+
+def test_models_that_were_begun_or_given(tmp_path: Path) -> None:
+    log = tmp_path / "toy/raw/transformer/seed1/work-a/train.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        '2026-01-01 00:00:00 | INFO | valid | {"valid_bleu": "7.25", "valid_num_updates": "1100"}\n'
+    )
+    (tmp_path / "model.pt").touch()
+    given = {"models": {"toy/raw/transformer-big/seed1": str(tmp_path / "model.pt")}}
+    values = {
+        "systems": ["raw/transformer", "transformer-big/transformer"],
+        "decoders": ["beam5"],
+        "given": given,
+    }
+    config = Configuration(read_run([]) | values, DEFINITIONS)
+    _, lines = KINDS["models"](config, Namespace(results=tmp_path))
+    found = {name: others for name, *others in lines}
+    assert found["toy/raw/transformer/seed1"][:3] == ["begun", "1", "1,100"]
+    assert found["toy/raw/transformer/seed1"][-1] == "7.2"
+    assert found["toy/raw/transformer-big/seed1"][0] == "given"
