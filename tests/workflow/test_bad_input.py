@@ -142,9 +142,18 @@ def test_a_wrong_checksum(workplace: Workplace) -> None:
 def test_a_file_that_is_put_in_place_by_hand(workplace: Workplace) -> None:
     mirror = with_downloads(workplace)
     (mirror / "micro/test.en.gz").unlink()
-    message = refused(workplace, DATA)
-    assert "from a friend" in message
-    assert "put it at mirror/micro/test.en.gz" in message
+    workplace.save()
+    said = workplace.snakemake(DATA).stdout
+    # As the run begins, and as the job ends that wants it.
+    begun, _, later = said.partition("\n[missing] ")
+    assert "error: " not in begun and "Job 1" not in begun
+    first = later.splitlines()[0]
+    assert first.endswith("(jobs that do not want it go on)")
+    errors = re.findall(r"^error: .*$", later, re.MULTILINE)
+    assert len(set(errors)) == 1, said
+    for message in (first, errors[0]):
+        assert "from a friend" in message
+        assert "put it at mirror/micro/test.en.gz" in message
 
 
 def test_a_truncated_archive(workplace: Workplace) -> None:
