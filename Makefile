@@ -43,7 +43,7 @@ family: $(READY)  ## begin a family of your own: make family NAME=mine (docs/add
 
 # By file: what a file's tests share is made once. A test of the workflow runs two jobs at a time.
 test: $(READY)  ## install and run the tests
-	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations=25
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations=25 -rs
 
 test-cluster: $(READY)  ## kill jobs, nodes and snakemake on a SLURM cluster of this machine (docs/cluster.md)
 	FAULTS=1 $(BIN)/python -m pytest -s tests/workflow/test_cluster.py

@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Time decoders side by side on random weights: nothing is trained, and what is written\n"
         "step by step is held to --length tokens. Writes a table and all raw samples, prints the\n"
-        "table, and draws speed-ups over beam 5 beside the published ones."
+        "table, and draws speed-ups over beam 5 beside the published ones. Ctrl-C ends it early,\n"
+        "with the repeats that all decoders have."
     )
     parser.epilog = "example:\n  fastdecode benchmark --families autoregressive --layers 6-6 12-1"
     names = untrained_families()
@@ -127,3 +128,5 @@ def run(arguments: argparse.Namespace) -> None:
     if draw_speedups(rows, facts, published, picture):
         written += ", and speed-ups as benchmark.svg"
     print(f"{arguments.out}: {written}", file=sys.stderr)
+    if facts["interrupted"]:
+        raise KeyboardInterrupt

@@ -19,7 +19,7 @@ from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
 from fastdecode.families import decoder_row, untrained, untrained_families
 from fastdecode.measure.disturbance import REPEATS, WARMUP
-from fastdecode.measure.latency import Decode, Series, measure
+from fastdecode.measure.latency import Decode, Interrupted, Series, measure
 from fastdecode.measure.machine import measure_machine, synchroniser
 from fastdecode.measure.summary import Timings, write_latency
 from fastdecode.measure.timing import Entry, build
@@ -128,7 +128,9 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     """Measure what `plan` says; write benchmark.json and its samples to the folder `out`.
 
     Returns the rows of benchmark.json, and the facts that their tables state
-    (fastdecode.report.benchmark). Raises UserError if the plan asks for what there is not.
+    (fastdecode.report.benchmark). Ctrl-C ends it early, with what was measured until then; the fact
+    `interrupted` says so. Raises UserError if the plan asks for what there is not, and
+    KeyboardInterrupt if that is not one repeat.
     """
     entries = plan.entries()
     out.mkdir(parents=True, exist_ok=True)
@@ -146,7 +148,12 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
     bandwidth = machine["bandwidth"][str(plan.threads)]
     torch.set_num_threads(plan.threads)
     timings = time_untrained(plan, entries)
-    origin |= {"machine": machine, "after": circumstances(), "not_recorded": refusals()}
+    origin |= {
+        "machine": machine,
+        "after": circumstances(),
+        "not_recorded": refusals(),
+        "interrupted": timings.interrupted,
+    }
     document = write_latency(
         out / "benchmark.json",
         out / "benchmark.samples.csv",
@@ -160,7 +167,14 @@ def benchmark(plan: Plan, out: Path) -> tuple[list[dict[str, Any]], dict[str, An
         for family in dict.fromkeys(entry.family for entry in entries)
         if hasattr(room := untrained(family), "NOTE")
     ]
-    facts = {**vars(plan), "device": origin["device"], "bandwidth": bandwidth, "notes": notes}
+    facts = {
+        **vars(plan),
+        "repeats": max(len(series.turns) for series in timings.measured if series.batch == 1),
+        "device": origin["device"],
+        "bandwidth": bandwidth,
+        "notes": notes,
+        "interrupted": timings.interrupted,
+    }
     return document["rows"], facts
 
 
@@ -170,6 +184,7 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
     labels: dict[str, dict[str, Any]] = {}
     calls: dict[str, Decode] = {}
     staged = plan.device == "cpu"
+    interrupted = False
     with TemporaryDirectory(prefix="fastdecode-") as folder:
         for entry in entries:
             if entry.system not in systems:
@@ -185,11 +200,18 @@ def time_untrained(plan: Plan, entries: Sequence[Entry]) -> Timings:
                 **cost,
                 "over": over and over.name,
             }
-        measured = measure(
-            calls, plan.workload(), plan.warmup, plan.repeats, synchroniser(plan.device)
-        )
-    staged_series: list[Series] = measured if staged else []
-    return Timings(list(range(plan.lines)), plan.warmup, [], labels, measured, staged_series)
+        try:
+            measured = measure(
+                calls, plan.workload(), plan.warmup, plan.repeats, synchroniser(plan.device)
+            )
+        except Interrupted as early:
+            if not early.measured:
+                raise
+            measured, interrupted = early.measured, True
+            say("benchmark", "interrupted: what all decoders were timed in is kept")
+    of_stages: list[Series] = measured if staged else []
+    lines = list(range(plan.lines))
+    return Timings(lines, plan.warmup, [], labels, measured, of_stages, interrupted)
 
 
 def reference(entry: Entry, entries: Sequence[Entry]) -> Entry | None:

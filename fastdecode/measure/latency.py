@@ -25,6 +25,15 @@ class DoesNotFit(Exception):
     """A batch needs more memory than there is; the message says what failed."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a timing early; of what was measured these are the repeats that all have."""
+
+    def __init__(self, measured: "list[Series]"):
+        """Take the series, without any where there is no whole repeat."""
+        super().__init__()
+        self.measured = measured
+
+
 class Sample(NamedTuple):
     """One timed batch."""
 
@@ -57,6 +66,18 @@ class Series:
             total.update(laps)
         return total
 
+    def first(self, repeats: int) -> "Series":
+        """Return the same without what came after so many repeats."""
+        kept = [i for i, sample in enumerate(self.samples) if sample.repeat < repeats]
+        return Series(
+            self.decoder,
+            self.batch,
+            [self.samples[i] for i in kept],
+            [self.laps[i] for i in kept],
+            self.turns[:repeats],
+            self.stopped,
+        )
+
 
 def measure(
     decoders: Mapping[str, Decode],
@@ -79,7 +100,8 @@ def measure(
 
     A decoder that raises DoesNotFit is not given larger batches; what it did is kept.
 
-    Raises UserError if there is nothing to time.
+    Raises UserError if there is nothing to time, and Interrupted, with what was measured, at
+    Ctrl-C.
     """
     if not (decoders and workload and all(workload.values()) and repeats > 0):
         raise UserError(
@@ -91,30 +113,39 @@ def measure(
     for size, batches in sorted(workload.items()):
         stopped = {series.decoder for series in measured if series.stopped}
         running = [Series(name, size) for name in decoders if name not in stopped]
-        for series in running:
-            with _stopping(series):
-                _warm_up(decoders[series.decoder], batches, warmup)
-        with _collector_off():
-            schedule = ((series, repeat) for repeat in range(repeats) for series in running)
-            timed = (
-                sample
-                for series, repeat in schedule
-                for sample in _turn(
-                    series,
-                    repeat,
-                    decoders[series.decoder],
-                    batches,
-                    synchronise,
-                    clock,
-                    usage,
+        try:
+            for series in running:
+                with _stopping(series):
+                    _warm_up(decoders[series.decoder], batches, warmup)
+            with _collector_off():
+                schedule = ((series, repeat) for repeat in range(repeats) for series in running)
+                timed = (
+                    sample
+                    for series, repeat in schedule
+                    for sample in _turn(
+                        series,
+                        repeat,
+                        decoders[series.decoder],
+                        batches,
+                        synchronise,
+                        clock,
+                        usage,
+                    )
                 )
-            )
-            total = len(running) * repeats * len(batches)
-            # `track` prints after the loop's body, that is, outside of the clock
-            for _ in track(timed, f"latency, batch {size}", "batches", total):
-                pass
+                total = len(running) * repeats * len(batches)
+                # `track` prints after the loop's body, that is, outside of the clock
+                for _ in track(timed, f"latency, batch {size}", "batches", total):
+                    pass
+        except KeyboardInterrupt:
+            raise Interrupted(measured + _whole_repeats(running)) from None
         measured += running
     return measured
+
+
+def _whole_repeats(running: Sequence[Series]) -> list[Series]:
+    """Return what was measured of each, as far as all are; nothing if that is not a repeat."""
+    whole = min((len(series.turns) for series in running if not series.stopped), default=0)
+    return [series.first(whole) for series in running] if whole else []
 
 
 def _turn(

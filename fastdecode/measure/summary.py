@@ -37,6 +37,7 @@ class Timings:
     labels: dict[str, dict[str, Any]]  # by decoder: target, …, and its costs
     measured: list[Series]
     staged: list[Series]  # where the stages come from: may be `measured` itself
+    interrupted: bool = False  # by Ctrl-C: not all repeats, or not all sizes, are there
 
 
 def summarise(samples: Sequence[float]) -> dict[str, float]:

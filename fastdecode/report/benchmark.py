@@ -28,6 +28,7 @@ CAPTION = (
     "Floor: the share of the time in which memory ({bandwidth:.1f} GB/s) could deliver the weights "
     "of all passes."
 )
+INTERRUPTED = "Interrupted: more was asked for, in repeats or in sizes of batches."
 STAGES = "Where the time goes: mean milliseconds by stage, one sentence at a time ({family})."
 BATCHES = (
     "Batches: median milliseconds a sentence, sentences a second, and the sentences a second over "
@@ -44,7 +45,8 @@ def tables(
     `published_speedups`.
     """
     singles = [row for row in rows if row["batch"] == 1]
-    caption = " ".join([CAPTION.format(**facts), *facts["notes"]])
+    early = [INTERRUPTED] if facts["interrupted"] else []
+    caption = " ".join([CAPTION.format(**facts), *early, *facts["notes"]])
     parts = [to_markdown(ratios(singles, published), caption)]
     for family in dict.fromkeys(row["family"] for row in singles):
         staged = [row for row in singles if row["family"] == family and row["stages"]]

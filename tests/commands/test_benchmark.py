@@ -1,10 +1,13 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fastdecode.commands import main
+from fastdecode.commands import INTERRUPTED, main
+from fastdecode.measure.latency import Interrupted, Series, measure
 
 
 def test_the_tables_are_printed_and_kept(
@@ -25,6 +28,41 @@ def test_the_tables_are_printed_and_kept(
     with pytest.raises(SystemExit, match="has the results of a benchmark: move that"):
         main(given)
     assert (tmp_path / "benchmark.json").read_bytes() == before
+
+
+def test_an_interrupted_one_keeps_what_was_timed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 3"
+    chosen = "--families lattice --layers 2-1 --decoders fastdecode-candidates"
+    given = ["benchmark", *size.split(), *chosen.split(), "--out", str(tmp_path)]
+
+    def early(*arguments: Any) -> list[Series]:
+        raise Interrupted([series.first(2) for series in measure(*arguments)])
+
+    monkeypatch.setattr("fastdecode.measure.benchmark.measure", early)
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert ended.value.code == INTERRUPTED
+    said = capsys.readouterr().out
+    assert "over 2 lines and 2 repeats" in said and "Interrupted: more was asked for" in said
+    kept = json.loads((tmp_path / "benchmark.json").read_text())
+    assert kept["provenance"]["interrupted"] is True
+    assert kept["rows"][0]["n"] == 2 * 2
+
+
+def test_one_that_was_interrupted_before_the_first_repeat_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def early(*_: Any) -> list[Series]:
+        raise Interrupted([])
+
+    monkeypatch.setattr("fastdecode.measure.benchmark.measure", early)
+    size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --families lattice --layers 2-1"
+    with pytest.raises(SystemExit) as ended:
+        main(["benchmark", *size.split(), "--out", str(tmp_path)])
+    assert ended.value.code == INTERRUPTED
+    assert not (tmp_path / "benchmark.json").exists()
 
 
 def test_speed_ups_are_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fastdecode.errors import UserError
 from fastdecode.measure.disturbance import Usage
-from fastdecode.measure.latency import DoesNotFit, Series, measure
+from fastdecode.measure.latency import DoesNotFit, Interrupted, Series, measure
 from fastdecode.translation import Translation
 
 MS = 1_000_000  # nanoseconds
@@ -228,3 +228,60 @@ def test_the_harness_costs_less_than_a_fiftieth_of_a_fast_decoder() -> None:
     # The least: what other processes take away is none of the harness's.
     times = sorted(sample.milliseconds for sample in series.samples)[:5]
     assert 10 <= median(times) < 10.2
+
+
+class Pressed(Machine):
+    """A machine at which Ctrl-C is pressed when the second decoder was asked so often."""
+
+    def __init__(self, asked: int) -> None:
+        super().__init__()
+        self.left = asked
+
+    def decoder(
+        self, name: str, cost: int, fits: int = 99
+    ) -> Callable[[Sequence[str]], list[Translation]]:
+        decode = super().decoder(name, cost, fits)
+
+        def decode_or_end(lines: Sequence[str]) -> list[Translation]:
+            self.left -= name == "fast"
+            if not self.left:
+                raise KeyboardInterrupt
+            return decode(lines)
+
+        return decode_or_end
+
+
+@pytest.mark.parametrize(
+    ("asked", "repeats"),
+    [
+        (2, []),  # in the warm-up
+        (5, []),  # in the first repeat
+        (3 + 3 + 2, [1, 1]),
+        (3 + 2 * 3 + 1, [2, 2]),  # in the third repeat, in which the other one was timed
+    ],
+)
+def test_whole_repeats_outlive_an_interruption(asked: int, repeats: list[int]) -> None:
+    with pytest.raises(Interrupted) as ended:
+        run(Pressed(asked), repeats=5)
+    assert isinstance(ended.value, KeyboardInterrupt)
+    measured = ended.value.measured
+    assert [len(series.turns) for series in measured] == repeats
+    for series, whole in zip(measured, repeats, strict=True):
+        assert [sample.repeat for sample in series.samples] == sorted([*range(whole)] * 2)
+        assert len(series.laps) == len(series.samples)
+    assert gc.isenabled() and not gc.get_freeze_count()
+
+
+def test_sizes_that_were_whole_outlive_an_interruption_of_the_next() -> None:
+    of_two, warm_up = 2 + 1 + 2, 1
+    with pytest.raises(Interrupted) as ended:
+        run(Pressed(of_two + warm_up + 1), SWEEP, warmup=3, repeats=1)
+    assert [(one.decoder, one.batch) for one in ended.value.measured] == [("slow", 2), ("fast", 2)]
+
+
+def test_who_does_not_fit_has_no_repeats_that_others_would_be_cut_to() -> None:
+    with pytest.raises(Interrupted) as ended:
+        run(Pressed(3 + 3 + 1), repeats=2, fits=0)
+    slow, fast = ended.value.measured
+    assert slow.stopped and not slow.samples
+    assert len(fast.turns) == 1 and not fast.stopped
