@@ -1,9 +1,11 @@
 """How fast the loss is: `python -m fastdecode.families.dag.benchmark`.
 
-Its two halves with their gradients, as training takes them. The scores of the target's tokens: in
-blocks (fastdecode/scores.py) and from the logits of the whole batch. The sum over all paths: by the
-scaled products of sweep.py and by the loop of naive.py, in which automatic differentiation records
-every step. Where there is a GPU, there too, and by the kernel. Each runs in a process of its own.
+Its parts with their gradients, as training takes them. The scores of the target's tokens: in blocks
+(fastdecode/scores.py) and from the logits of the whole batch. The sum over all paths: by the scaled
+products of sweep.py and by the loop of naive.py, in which automatic differentiation records every
+step. The best path, which glancing and the loss over it look for: step by step and read back, and
+by such a loop. Where there is a GPU, there too, and by the kernels. Each runs in a process of its
+own.
 """
 
 import argparse
@@ -20,8 +22,16 @@ from torch import Tensor
 
 from fastdecode.families.dag.choose import has_triton
 from fastdecode.families.dag.links import later, log_softmax
-from fastdecode.families.dag.naive import sum_paths
-from fastdecode.families.dag.paths import Sums, by_kernel, by_products, log_likelihood
+from fastdecode.families.dag.naive import max_paths, sum_paths
+from fastdecode.families.dag.paths import (
+    Sums,
+    by_kernel,
+    by_products,
+    log_likelihood,
+    path_by_kernel,
+    path_by_maxima,
+    score_path,
+)
 from fastdecode.files import write_json
 from fastdecode.measure.child import in_child
 from fastdecode.measure.memory import resident
@@ -45,7 +55,7 @@ Problem = tuple[Tensor, ...]  # the first two want gradients
 
 @dataclass(frozen=True)
 class Way:
-    """One way of computing one half: where, of what, and how."""
+    """One way of computing one part: where, of what, and how."""
 
     device: str
     problem: Callable[[Size], Problem]
@@ -59,19 +69,31 @@ def ways() -> dict[str, Way]:
         "scores from all logits": Way("cpu", states, _from_logits),
         "paths by scaled products": Way("cpu", graphs, _by(by_products)),
         "paths by a loop in log space": Way("cpu", graphs, sum_paths),
+        "best path by maxima": Way("cpu", graphs, _along(path_by_maxima)),
+        "best path by a loop": Way("cpu", graphs, max_paths),
     }
     if torch.cuda.device_count():
         found["scores in blocks, GPU"] = Way("cuda", states, scores_in_blocks)
         found["scores from all logits, GPU"] = Way("cuda", states, _from_logits)
         found["paths by scaled products, GPU"] = Way("cuda", graphs, _by(by_products))
+        found["best path by maxima, GPU"] = Way("cuda", graphs, _along(path_by_maxima))
         if has_triton():
             found["paths by the kernel, GPU"] = Way("cuda", graphs, _by(by_kernel))
+            found["best path by the kernel, GPU"] = Way("cuda", graphs, _along(path_by_kernel))
     return found
 
 
 def _by(sums: Sums) -> Callable[..., Tensor]:
     def total(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
         return log_likelihood(tokens, links, lengths, sizes, sums)[0]
+
+    return total
+
+
+def _along(best_path: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def total(tokens: Tensor, links: Tensor, lengths: Tensor, sizes: Tensor) -> Tensor:
+        path = best_path(tokens.detach(), links.detach(), lengths, sizes)
+        return score_path(tokens, links, lengths, path)
 
     return total
 
