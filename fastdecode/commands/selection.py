@@ -124,7 +124,7 @@ class Selection:
             _must_exist(path, self.arguments, trained)
         for model in self.models:
             folder = self.arguments.results / model.folder
-            if others := _other_settings(self.configuration, model, folder / "train.json"):
+            if others := other_settings(self.configuration, model, folder / "train.json"):
                 say(
                     str(folder),
                     f"not trained as configured: {', '.join(others)}: name the --configfile of its "
@@ -228,7 +228,7 @@ def _models(config: Configuration, dataset: str, name: str, seed: int | None) ->
     return [Model(dataset, target, system, seed or config.run.seeds[0])]
 
 
-def _other_settings(config: Configuration, model: Model, record: Path) -> list[str]:
+def other_settings(config: Configuration, model: Model, record: Path) -> list[str]:
     """Return in what a trained model is not what the configuration says, as far as is recorded."""
     known = read_json(record) if record.exists() else {}
     wanted = {

@@ -1,20 +1,33 @@
 """`fastdecode show`: what there is to choose from, and how far a run is."""
 
 import argparse
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fastdecode.commands.selection import DEFINITIONS, add_configfile, read_run
+from fastdecode.commands.selection import (
+    DEFINITIONS,
+    add_configfile,
+    other_settings,
+    read_run,
+)
 from fastdecode.config.base import Row, check, read_yaml
 from fastdecode.config.checks import check_known, fitting
 from fastdecode.config.models import Model, pair
 from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.config.read import Configuration
+from fastdecode.config.rows import Training
+from fastdecode.config.run import Run
 from fastdecode.errors import UserError
+
+if TYPE_CHECKING:
+    from fastdecode.train.standing import Standing
 
 Line = tuple[str, ...]
 Table = tuple[Line, list[Line]]
 NONE = "–"
+SENTENCE = re.compile(r"(?<!et al)\. ")
 OWN = ("layers", "decoder_layers", "role")  # of a system, shown in columns of their own
 
 
@@ -27,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "  systems    recipes of models, and what their rows say\n"
         "  decoders   ways to decode, and what their rows say; --system: those that fit it\n"
         "  artifacts  tables and figures of the papers, and what a run gives of each\n"
-        "  models     trainings of a run, and how far they are"
+        "  models     trainings of a run, and how far they are; begun: with whatever settings"
     )
     parser.epilog = (
         "examples:\n  fastdecode show decoders --system ctc-glat\n"
@@ -41,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("results"),
         metavar="FOLDER",
-        help="models: the run's results (default: results)",
+        help="models: the folder `results` of the run (default: results)",
     )
 
 
@@ -72,10 +85,9 @@ def _runs(config: Configuration, _: argparse.Namespace) -> Table:
 
     lines: list[Line] = []
     for name, path in config.files("runs").items():
-        values = read_yaml(path)
-        first = about(path.read_text(encoding="utf-8")).partition(". ")[0].rstrip(".:")
-        datasets = ", ".join(values.get("datasets", ()))
-        lines.append((name, values.get("device", "cpu"), datasets, first))
+        run = check(Run, read_run([path]), str(path))
+        first = SENTENCE.split(about(path.read_text(encoding="utf-8")), 1)[0].rstrip(".")
+        lines.append((name, run.device, ", ".join(run.datasets), first))
     return ("run", "device", "datasets", "what"), lines
 
 
@@ -90,16 +102,17 @@ def _datasets(config: Configuration, _: argparse.Namespace) -> Table:
         check_known(row.corpus, files, f"{path}: corpus")
         corpus = check(Corpus, read_yaml(files[row.corpus]), str(files[row.corpus]))
         pairs = f"{corpus.pairs:,}" if corpus.pairs else NONE
-        presets = config.presets
-        check_known(row.roles.base, presets, f"{path}: roles.base")
-        base = presets[row.roles.base]
+        role = config.run.roles.get("base", row.roles.base) if name in config.datasets else ""
+        role = role or row.roles.base
+        check_known(role, config.presets, f"{path}: roles.base")
+        base = config.presets[role]
         lines.append(
             (
                 name,
                 f"{corpus.source}-{corpus.target}",
                 pairs,
                 f"{row.bpe.merges:,}{' joint' if row.bpe.joint else ''}",
-                f"{row.roles.base}: {base.width} wide, {base.layers}",
+                f"{role}: {base.width} wide, {base.layers}",
                 ", ".join(row.tests),
                 _marked(name in config.datasets),
             )
@@ -110,7 +123,8 @@ def _datasets(config: Configuration, _: argparse.Namespace) -> Table:
 
 def _systems(config: Configuration, _: argparse.Namespace) -> Table:
     targets: dict[str, list[str]] = {}
-    for target, system in map(pair, config.run.systems):
+    trained = (model.entry for model in config.models())  # teachers, too
+    for target, system in map(pair, dict.fromkeys([*config.run.systems, *trained])):
         targets.setdefault(system, []).append(target)
     lines: list[Line] = []
     for name in (*config.recipes, *config.ensembles):
@@ -129,7 +143,8 @@ def _decoders(config: Configuration, arguments: argparse.Namespace) -> Table:
     if arguments.system:
         check_known(arguments.system, config.systems, "--system")
         names = fitting(config, arguments.system)
-    used = {name for entry in config.run.systems for name in config.decoders_of(entry)}
+    entries = [one for one in config.run.systems if arguments.system in (None, pair(one)[1])]
+    used = {name for entry in entries for name in config.decoders_of(entry)}
     lines: list[Line] = [
         (
             name,
@@ -148,12 +163,12 @@ def _artifacts(config: Configuration, _: argparse.Namespace) -> Table:
     for key, path in config.files("papers").items():
         asked = config.papers[key].artifacts if key in config.papers else {}
         for name, artifact in check(Paper, read_yaml(path), str(path)).artifacts.items():
-            given = _given(config, artifact)
-            lines.append((f"{key}.{name}", given, _marked(name in asked), artifact.title))
+            has = _share(config, artifact)
+            lines.append((f"{key}.{name}", has, _marked(name in asked), artifact.title))
     return ("artifact", "the run gives", "asked for", "what"), lines
 
 
-def _given(config: Configuration, artifact: Artifact) -> str:
+def _share(config: Configuration, artifact: Artifact) -> str:
     """Return how much of an artifact a run gives: how many rows, or else of which systems."""
     from fastdecode.config.artifacts import curves, entries, has_data, statistics
 
@@ -170,24 +185,23 @@ def _given(config: Configuration, artifact: Artifact) -> str:
 
 
 def _models(config: Configuration, arguments: argparse.Namespace) -> Table:
-    from fastdecode.train.state import state
+    from fastdecode.train.standing import standing
 
     if not arguments.results.is_dir():
-        raise UserError(f"--results {arguments.results}: no such folder")
+        raise UserError(
+            f"--results {arguments.results}: no such folder: name the folder `results` of the run"
+        )
     lines: list[Line] = []
     for model in config.models():
-        found = state(arguments.results / model.folder)
-        settings = config.training(model.dataset, model.system)
-        ends = f"{settings.max_epochs} epochs" if settings.max_epochs else NONE
-        if settings.max_updates:
-            ends = f"{settings.max_updates:,} updates"
+        folder = arguments.results / model.folder
+        found = standing(folder)
         lines.append(
             (
                 str(model.folder),
-                _state(config, model, found is not None, bool(found and found.trained)),
+                _state(config, model, folder, found),
                 f"{found.validations}" if found and found.validations else NONE,
                 f"{found.updates:,}" if found and found.updates else NONE,
-                ends,
+                _ends(config.training(model.dataset, model.system)),
                 f"{found.bleu:.1f}" if found and found.bleu is not None else NONE,
             )
         )
@@ -195,12 +209,25 @@ def _models(config: Configuration, arguments: argparse.Namespace) -> Table:
     return heading, lines
 
 
-def _state(config: Configuration, model: Model, begun: bool, trained: bool) -> str:
-    if not config.at_hand(model):
-        return "translations given"
+def _state(config: Configuration, model: Model, folder: Path, found: "Standing | None") -> str:
     if str(model.folder) in config.run.given.models:
         return "given"
-    return "trained" if trained else "begun" if begun else "to do"
+    if not config.at_hand(model):
+        return "translations given"
+    if found and found.trained:
+        others = other_settings(config, model, folder / "train.json")
+        return "trained otherwise" if others else "trained"
+    return "begun" if found else NONE
+
+
+def _ends(settings: Training) -> str:
+    """Return what ends a training, whichever comes first."""
+    limits = {
+        "epochs": settings.max_epochs,
+        "updates": settings.max_updates,
+        "validations without a better one": settings.patience,
+    }
+    return " or ".join(f"{most:,} {what}" for what, most in limits.items() if most)
 
 
 def _settings(row: Row, without: tuple[str, ...] = ()) -> str:

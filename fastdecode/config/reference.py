@@ -100,7 +100,8 @@ def runs(folder: Path) -> str:
         values = yaml.safe_load(text)
         datasets = ", ".join(f"`{name}`" for name in values.get("datasets", ()))
         device = values.get("device", "cpu")
-        lines.append(f"| [{path.stem}]({path.name}) | {datasets} | {device} | {about(text)} |")
+        what = about(text).replace("|", "\\|")
+        lines.append(f"| [{path.stem}]({path.name}) | {datasets} | {device} | {what} |")
     return "\n".join(lines) + "\n"
 
 
@@ -108,7 +109,7 @@ def about(text: str) -> str:
     """Return the comment that a file begins with, but for the command that it ends with."""
     comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
     words = " ".join(line.lstrip("# ") for line in comment)
-    return words.partition("snakemake --")[0].rstrip(" :").replace("|", "\\|")
+    return words.partition("snakemake --")[0].rstrip(" :")
 
 
 def wanted(root: Path) -> dict[Path, str]:

@@ -19,6 +19,7 @@ from fastdecode.provenance import commit, cores, of_cores
 from fastdecode.train import checkpoints
 from fastdecode.train.curve import curve, write_curve
 from fastdecode.train.job import Job
+from fastdecode.train.standing import WORK
 from fastdecode.train.supervision import run_fairseq
 
 COMMITS = "commits.json"  # in the work folder: the code that trained, as it changed
@@ -40,7 +41,7 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
     if job.settings.threads > cores():
         threads, here = job.settings.threads, of_cores(cores())
         say(job.label, f"training.threads: {threads} is more than the {here} here: take fewer")
-    work = out / f"work-{job.key()}"
+    work = out / WORK.format(job.key())
     work.mkdir(parents=True, exist_ok=True)
     with _alone(work):
         _empty_for_other_data(work, job)

@@ -38,6 +38,31 @@ def test_columns_are_as_wide_as_they_need() -> None:
     assert aligned(("a", "b"), []) == "a  b"
 
 
+def test_runs_say_what_they_are_in_a_sentence(rows: Rows) -> None:
+    found = rows("runs")
+    assert found["toy-aggressive"][:2] == ["cpu", "toy.long"]
+    assert found["toy-aggressive"][2].startswith(
+        "Draft and verify on the toy corpus (Xia et al. 20"
+    )
+    assert found["toy-aggressive"][2].endswith("which draft the whole sentence")
+    assert found["dag"][0] == "cuda"
+
+
+def test_a_run_of_the_users_own_has_what_lies_below_it(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    config = Configuration(read_run([]) | {"definitions": str(tmp_path)}, DEFINITIONS)
+    (runs / "mine.yaml").write_text("# A | b, of mine. And more.\nseeds: [2]\n")
+    _, lines = KINDS["runs"](config, Namespace())
+    assert ("mine", "cpu", "toy", "A | b, of mine") in lines
+    (runs / "mine.yaml").write_text("datasets: null\n")
+    with pytest.raises(UserError, match=r'mine\.yaml.*"datasets"'):
+        KINDS["runs"](config, Namespace())
+    (runs / "mine.yaml").write_text("[]\n")
+    with pytest.raises(UserError, match=r"mine\.yaml: expected keys and values"):
+        KINDS["runs"](config, Namespace())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_lines(kind: str, rows: Rows) -> None:
     assert rows(kind)
@@ -94,10 +119,18 @@ def test_artifacts_say_how_much_of_them_a_run_gives(rows: Rows) -> None:
 def test_models_say_how_far_they_are(rows: Rows, call: Call, place: Place) -> None:
     found = rows("models")
     assert found["numbers/raw/transformer/seed1"] == ["trained", "–", "–", "4 epochs", "–"]
-    assert found["numbers/transformer-big/transformer/seed1"][0] == "to do"
+    assert found["numbers/transformer-big/transformer/seed1"][0] == "–"
     assert list(found).index("numbers/raw/transformer-big/seed1") == 1  # the teacher before it
     with pytest.raises(SystemExit, match="--results /no/such: no such folder"):
         call("show", "models", "--results", "/no/such")
+
+
+def models(tmp_path: Path, **values: object) -> dict[str, list[str]]:
+    """Return the lines of a run's models with results in `tmp_path`."""
+    run = {"systems": ["raw/transformer", "transformer-big/transformer"], "decoders": ["beam5"]}
+    config = Configuration(read_run([]) | run | values, DEFINITIONS)
+    _, lines = KINDS["models"](config, Namespace(results=tmp_path))
+    return {name: others for name, *others in lines}
 
 
 def test_models_that_were_begun_or_given(tmp_path: Path) -> None:
@@ -107,15 +140,55 @@ def test_models_that_were_begun_or_given(tmp_path: Path) -> None:
         '2026-01-01 00:00:00 | INFO | valid | {"valid_bleu": "7.25", "valid_num_updates": "1100"}\n'
     )
     (tmp_path / "model.pt").touch()
-    given = {"models": {"toy/raw/transformer-big/seed1": str(tmp_path / "model.pt")}}
-    values = {
-        "systems": ["raw/transformer", "transformer-big/transformer"],
-        "decoders": ["beam5"],
-        "given": given,
+    folder, student = tmp_path / "model.pt", "toy/transformer-big/transformer/seed1"
+    given = {
+        "models": {"toy/raw/transformer-big/seed1": str(folder)},
+        "translations": {student: str(tmp_path)},
     }
-    config = Configuration(read_run([]) | values, DEFINITIONS)
-    _, lines = KINDS["models"](config, Namespace(results=tmp_path))
-    found = {name: others for name, *others in lines}
+    (tmp_path / "test.beam5.txt").touch()
+    found = models(tmp_path, given=given, datasets=["toy"])
     assert found["toy/raw/transformer/seed1"][:3] == ["begun", "1", "1,100"]
     assert found["toy/raw/transformer/seed1"][-1] == "7.2"
     assert found["toy/raw/transformer-big/seed1"][0] == "given"
+    assert found[student][0] == "translations given"
+
+
+def test_a_model_that_was_trained_with_other_settings(tmp_path: Path) -> None:
+    folder = tmp_path / "toy/raw/transformer/seed1"
+    folder.mkdir(parents=True)
+    (folder / "checkpoint.pt").touch()
+    (folder / "train.json").write_text('{"training": {"max_epochs": 99}}')
+    ends = {"max_epochs": 98, "max_updates": 4000, "patience": 3}
+    found = models(tmp_path, training=ends)["toy/raw/transformer/seed1"]
+    assert found[0] == "trained otherwise"
+    assert found[-2] == "98 epochs or 4,000 updates or 3 validations without a better one"
+    assert (
+        models(tmp_path, training={"max_epochs": 99})["toy/raw/transformer/seed1"][0] == "trained"
+    )
+
+
+def test_decoders_of_a_system_are_the_run_s_where_they_are_for_it() -> None:
+    values = {
+        "systems": ["raw/transformer", "raw/transformer-big"],
+        "decoders": ["beam5", {"raw/transformer": ["greedy"]}],
+        "speedup_over": {"reference": "raw/transformer/beam5"},
+    }
+    config = Configuration(read_run([]) | values, DEFINITIONS)
+    for system, used in (("transformer", "yes"), ("transformer-big", "–"), (None, "yes")):
+        _, lines = KINDS["decoders"](config, Namespace(system=system))
+        assert {line[0]: line[3] for line in lines}["greedy"] == used
+
+
+def test_a_teacher_has_a_target_though_the_run_does_not_list_it() -> None:
+    values = {"systems": ["transformer-big/transformer"], "decoders": ["beam5"]}
+    values["speedup_over"] = {"reference": "transformer-big/transformer/beam5"}
+    config = Configuration(read_run([]) | values, DEFINITIONS)
+    _, lines = KINDS["systems"](config, Namespace())
+    assert {line[0]: line[4] for line in lines}["transformer-big"] == "raw"
+
+
+def test_the_run_s_own_model_size_is_shown() -> None:
+    config = Configuration(read_run([]) | {"roles": {"base": "small"}}, DEFINITIONS)
+    _, lines = KINDS["datasets"](config, Namespace())
+    sizes = {line[0]: line[4] for line in lines}
+    assert sizes["toy"].startswith("small: ") and sizes["toy.long"].startswith("tiny: ")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from fastdecode.train.curve import validations
 
-WORK = "work-*"  # one for each setting of the training that was begun
+WORK = "work-{}"  # holds what a resumed training needs, one for each setting that was begun
 
 
 @dataclass(frozen=True)
-class State:
+class Standing:
     """A training, as far as it is."""
 
     trained: bool  # its checkpoint is there
@@ -18,15 +18,15 @@ class State:
     bleu: float | None  # best on the validation set
 
 
-def state(folder: Path) -> State | None:
+def standing(folder: Path) -> Standing | None:
     """Return how far the training of the model in `folder` is; None: it was never begun.
 
     Where several settings were begun the one that was written to last counts.
     """
     trained = (folder / "checkpoint.pt").exists()
-    logs = sorted(folder.glob(f"{WORK}/train.log"), key=lambda log: log.stat().st_mtime)
+    logs = sorted(folder.glob(f"{WORK.format('*')}/train.log"), key=lambda log: log.stat().st_mtime)
     if not (trained or logs):
         return None
     found = validations(logs[-1]) if logs else {}
     scores = [float(one["valid_bleu"]) for one in found.values() if "valid_bleu" in one]
-    return State(trained, len(found), max(found, default=0), max(scores, default=None))
+    return Standing(trained, len(found), max(found, default=0), max(scores, default=None))
