@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fastdecode.plan.costs import Machine
 
 ROOT = DEFINITIONS.parent
+BUSY = 0.5  # cores that others may use while this machine is measured
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,9 +115,18 @@ def _measured(device: str, rows: Mapping[str, Device]) -> "Machine":
     """Return this machine, measured, with its kind's fixed costs."""
     from fastdecode.measure.machine import measure_machine
     from fastdecode.plan.costs import Machine
-    from fastdecode.provenance import describe
+    from fastdecode.progress import say
+    from fastdecode.provenance import cores, describe, of_cores
 
+    busy = os.getloadavg()[0]
     throughputs = measure_machine(device, [1])["throughput"].values()
     best = max(found["1"] for found in throughputs)
+    if device == "cpu" and busy > BUSY:
+        say(
+            "plan",
+            f"other programs keep {busy:.1f} of the {of_cores(cores())} here busy, so that this "
+            "machine counts as slow as it is now: ask again when they have ended, or take "
+            "--device cpu",
+        )
     found = rows["cpu" if device == "cpu" else "gpu"].model_copy(update={"throughput": best})
     return Machine(f"this machine ({describe(device)}), {best:,.0f} GFLOP/s", found)

@@ -7,14 +7,15 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.functions import traits
-from fastdecode.config.papers import Artifact
+from fastdecode.config.papers import Artifact, alternatives, choose
 
 
 def counted(artifact: Artifact, ours: pd.DataFrame) -> tuple[int, int]:
     """Return how many rows have a number of ours, and how many can have one.
 
     `ours` are the artifact's cells or points that were measured here. Rows of a figure are its
-    points or curves. What names no system row by row, such as a drawing, counts as one.
+    points or curves. What names no system row by row, such as a drawing, counts as one, or as many
+    as the kinds of statistics that it is made of.
     """
     rows = {name: row for name, row in artifact.rows.items() if artifact.wanted(name)}
     if artifact.kind == "table" and (rows or artifact.systems):
@@ -25,8 +26,16 @@ def counted(artifact: Artifact, ours: pd.DataFrame) -> tuple[int, int]:
         curves = sum(map(len, artifact.statistics.values()))
     if curves:
         return min(ours["what"].nunique(), curves), curves
-    drawn = [row for row in rows.values() if "series" in row]
-    return (_points(artifact, drawn, ours), len(drawn)) if drawn else (int(not ours.empty), 1)
+    if drawn := [row for row in rows.values() if "series" in row]:
+        return _points(artifact, drawn, ours), len(drawn)
+    if len(artifact.statistics) > 1:  # a drawing of several: of each kind one system is enough
+        systems = list(map(str, ours["what"].unique()))
+        kinds = [
+            any(choose(one, systems, {}) for patterns in wanted for one in alternatives(patterns))
+            for wanted in artifact.statistics.values()
+        ]
+        return sum(kinds), len(kinds)
+    return int(not ours.empty), 1
 
 
 def _points(artifact: Artifact, rows: list[dict[str, Any]], ours: pd.DataFrame) -> int:

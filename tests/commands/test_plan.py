@@ -42,16 +42,23 @@ def test_a_run_for_a_gpu_that_is_not_here(monkeypatch: pytest.MonkeyPatch) -> No
         _stated(None, "cuda", DEVICES)
 
 
-def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_machine_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = {"1": 25.0}
     monkeypatch.setattr(
         "fastdecode.measure.machine.measure_machine",
         lambda device, threads: {"throughput": {"fp32": found}},
     )
     assert _stated(None, "cpu", DEVICES) is None
+    monkeypatch.setattr("os.getloadavg", lambda: (0.4, 9.0, 9.0))
     machine = _measured("cpu", DEVICES)
     assert machine.throughput == 25e9
     assert "25 GFLOP/s" in machine.name
+    assert not capsys.readouterr().err
+    monkeypatch.setattr("os.getloadavg", lambda: (1.9, 0.0, 0.0))
+    _measured("cpu", DEVICES)
+    assert "other programs keep 1.9 of the" in capsys.readouterr().err
 
 
 def test_a_run_on_cores_is_not_counted_for_a_gpu_nor_the_other_way() -> None:

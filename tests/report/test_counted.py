@@ -93,6 +93,15 @@ def test_a_figure_of_systems_counts_them_and_a_drawing_is_there_or_not() -> None
     assert [counted(first, found) for found in (points(), two)] == [(0, 1), (1, 1)]
 
 
+def test_a_drawing_of_two_kinds_of_statistics_counts_them_whoever_they_are_of() -> None:
+    wanted = {"slots": ["raw/nat", "distilled/nat"], "graphs": [["raw/dag", "raw/dag-lambda4"]]}
+    drawing = artifact("figure", function="dag.overview", statistics=wanted)
+    graph, slots = {"what": "raw/dag-lambda4"}, {"what": "transformer-big/nat"}
+    assert counted(drawing, points()) == (0, 2)
+    assert counted(drawing, points(graph, graph)) == (1, 2)
+    assert counted(drawing, points(graph, slots)) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("name", "level", "whole"),
     [

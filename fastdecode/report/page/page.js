@@ -58,6 +58,9 @@ for (const chart of charts) {
       // The one point that the tab key reaches has to be one that is seen.
       const reached = seen().find((point) => point.getAttribute("tabindex") === "0") ?? seen()[0];
       for (const point of points) point.setAttribute("tabindex", point === reached ? "0" : "-1");
+      // So has the one that is told of.
+      const chosen = points.find((point) => point.getAttribute("aria-selected") === "true");
+      if (reached && chosen && !seen().includes(chosen)) open(chart, reached, false);
     });
   }
 }

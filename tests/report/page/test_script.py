@@ -70,6 +70,15 @@ def test_families_are_hidden_with_the_front_and_come_back(tmp_path: Path) -> Non
     assert again["shown"] == first["shown"] and again["front"] == ""
 
 
+def test_a_point_that_is_hidden_is_told_of_no_more(tmp_path: Path) -> None:
+    before, without = seen(
+        tmp_path, "points[0].focus(); note(); button(points[0].dataset.family).click(); note();"
+    )
+    assert before["chosen"] == before["shown"][:1]
+    assert before["chosen"] != without["chosen"] == without["reached"] == without["shown"][:1]
+    assert without["told"].startswith(f"{without['chosen'][0]}: ")
+
+
 def test_arrow_keys_go_round_the_points_and_tell_them(tmp_path: Path) -> None:
     states = seen(
         tmp_path,
