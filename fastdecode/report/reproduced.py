@@ -16,6 +16,7 @@ from fastdecode.report.counted import counted
 LEVELS = {
     "toy": "toy",
     "seeds": "toy, three seeds",
+    "raw-sizes": "toy, sizes on raw targets, three seeds",
     "objectives": "toy, objectives, three seeds",
     "objectives/one-seed": "toy, objectives, one seed",
     "distilled": "toy, distilled",
