@@ -83,7 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure, write the results, print the table."""
+    """Measure, write the results, print the table.
+
+    Raises UserError on bad options, and KeyboardInterrupt at Ctrl-C, after all of that if there is
+    something to write.
+    """
     for layers in arguments.layers:
         if not all(part.isdigit() and int(part) for part in layers.split("-")) or (
             layers.count("-") != 1

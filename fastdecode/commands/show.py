@@ -102,17 +102,17 @@ def _datasets(config: Configuration, _: argparse.Namespace) -> Table:
         check_known(row.corpus, files, f"{path}: corpus")
         corpus = check(Corpus, read_yaml(files[row.corpus]), str(files[row.corpus]))
         pairs = f"{corpus.pairs:,}" if corpus.pairs else NONE
-        role = config.run.roles.get("base", row.roles.base) if name in config.datasets else ""
-        role = role or row.roles.base
-        check_known(role, config.presets, f"{path}: roles.base")
-        base = config.presets[role]
+        roles = config.run.roles if name in config.datasets else {}
+        preset = roles.get("base", row.roles.base)
+        check_known(preset, config.presets, f"{path}: roles.base")
+        base = config.presets[preset]
         lines.append(
             (
                 name,
                 f"{corpus.source}-{corpus.target}",
                 pairs,
                 f"{row.bpe.merges:,}{' joint' if row.bpe.joint else ''}",
-                f"{role}: {base.width} wide, {base.layers}",
+                f"{preset}: {base.width} wide, {base.layers}",
                 ", ".join(row.tests),
                 _marked(name in config.datasets),
             )
