@@ -107,3 +107,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+// A drawing stands with its paper, and below the translations of its line once more: it is in the
+// page once, and shown here from there.
+for (const copy of document.querySelectorAll("img[data-of]")) {
+  copy.src = document.getElementById(copy.dataset.of).querySelector("img").src;
+  copy.hidden = false;
+}

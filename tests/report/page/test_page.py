@@ -271,15 +271,18 @@ def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> 
     assert not any("tabindex" in found or "role" in found for found in hits)
 
 
-def test_a_drawing_stands_below_the_translations_of_its_line(written: str) -> None:
+def test_a_drawing_stands_with_its_paper_and_is_shown_below_the_translations_of_its_line(
+    written: str,
+) -> None:
     before, _, after = written.partition('<details id="sentences.toy.test.2" open>')
     assert '<details id="sentences.toy.test.1">' in before
-    one, two = (b64encode(f"<svg><!--figure{n}--></svg>".encode()).decode() for n in (1, 2))
-    assert one in after and one not in before
-    assert "Figure 1: a sentence, of line 2 of toy, test. Published: one." in after
+    for number in (1, 2):
+        assert b64encode(f"<svg><!--figure{number}--></svg>".encode()).decode() in before
+    assert before.count('<a href="#sentences.toy.test.2">') == 1  # figure 2's is no example
+    assert "data:image" not in after  # which would be there twice
+    assert '<img class="sheet" data-of="mine.figure1"' in after and "mine.figure2" not in after
+    assert after.count("Figure 1: a sentence, of line 2 of toy, test. Published: one.") == 1
     assert '<a href="#mine.figure1">Mine, Figure 1: a sentence</a>' in after
-    assert '<a href="#sentences.toy.test.2">below the translations of its line</a>' in before
-    assert two in before and two not in after  # of a line that is no example
 
 
 def test_without_drawings_the_first_example_is_open(tmp_path: Path) -> None:

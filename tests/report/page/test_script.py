@@ -154,3 +154,13 @@ def test_printed_numbers_are_sorted_as_numbers_and_what_is_missing_is_last(
     missing = [text for text in ascending if text in ("", "–")]
     there = [text for text in ascending if text not in missing]
     assert found == {"up": ascending, "down": there[::-1] + missing, "run": texts}
+
+
+def test_a_drawing_that_is_shown_twice_is_in_the_page_once(tmp_path: Path) -> None:
+    (found,) = seen(
+        tmp_path,
+        'const copy = document.querySelector("img[data-of]");'
+        "const one = document.getElementById(copy.dataset.of).querySelector('img');"
+        "found.push({hidden: copy.hidden, same: copy.src === one.src, start: one.src.slice(0, 19)});",
+    )
+    assert found == {"hidden": False, "same": True, "start": "data:image/svg+xml;"}
