@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import chain, cycle
 from typing import NamedTuple
 
 from fastdecode.errors import UserError
@@ -113,26 +113,17 @@ def measure(
     for size, batches in sorted(workload.items()):
         stopped = {series.decoder for series in measured if series.stopped}
         running = [Series(name, size) for name in decoders if name not in stopped]
+        timed = chain.from_iterable(
+            _turn(series, repeat, decoders[series.decoder], batches, synchronise, clock, usage)
+            for repeat in range(repeats)
+            for series in running
+        )
+        total = len(running) * repeats * len(batches)
         try:
             for series in running:
                 with _stopping(series):
                     _warm_up(decoders[series.decoder], batches, warmup)
             with _collector_off():
-                schedule = ((series, repeat) for repeat in range(repeats) for series in running)
-                timed = (
-                    sample
-                    for series, repeat in schedule
-                    for sample in _turn(
-                        series,
-                        repeat,
-                        decoders[series.decoder],
-                        batches,
-                        synchronise,
-                        clock,
-                        usage,
-                    )
-                )
-                total = len(running) * repeats * len(batches)
                 # `track` prints after the loop's body, that is, outside of the clock
                 for _ in track(timed, f"latency, batch {size}", "batches", total):
                     pass
