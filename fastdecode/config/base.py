@@ -96,7 +96,8 @@ def _place(fault: Any, values: Any) -> tuple[str, ...]:
         if isinstance(values, Mapping):
             found = [key for key in values if part in (key, str(key))]
         else:
-            found = [part] if isinstance(values, list | tuple) and isinstance(part, int) else []
+            listed = isinstance(values, list | tuple) and isinstance(part, int)
+            found = [part] if listed and part < len(values) else []  # too short lacks its last ones
         if found:
             place.append(str(found[0]))
             values = values[found[0]]
@@ -115,6 +116,8 @@ def _describe(model: type[BaseModel], values: object, fault: Any) -> str:
         known = _keys_at(model, path[: -2 if of_key else -1])
         return f'unknown key "{key}"{nearest(place[-1], known)}'
     if fault["type"] == "missing":
+        if isinstance(fault["loc"][-1], int):  # an item
+            return f'"{".".join(place[:-1])}": too few items, found {fault["input"]!r}'
         return f'the key "{key}" is missing'
     if fault["type"] == "union_tag_not_found":
         name = str(fault["ctx"]["discriminator"]).replace("'", "")

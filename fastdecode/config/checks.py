@@ -261,10 +261,10 @@ def _check_denominator(config: "Configuration", tier: str, entry: str, where: st
             f"{where}: {decoder} is a decoder of tier {config.decoders[decoder].tier}: "
             "a ratio never mixes tiers"
         )
-    if decoder in tuned_over(config):
+    if decoder in tuned_over(config, f"{target}/{system}"):
         raise UserError(
             f"{where}: {decoder} is one that an artifact's decoder is tuned over, and not timed: "
-            "take that decoder, or leave the artifact out of papers"
+            "take that decoder, or leave that paper out of papers"
         )
 
 

@@ -14,6 +14,7 @@ from fastdecode.errors import UserError
 from fastdecode.families import check_family, decoder_row, system_row
 
 RowT = TypeVar("RowT", bound=Row)
+MISSING = object()  # no value of YAML, of which an empty one is None
 KINDS = ("systems", "ensembles", "decoders")  # of rows in a family's file
 
 
@@ -59,8 +60,8 @@ class Definitions:
         for file, table in reversed(self._read[name].items()):
             found: Any = table
             for key in keys:
-                found = found.get(key) if isinstance(found, Mapping) else None
-            if found is not None:
+                found = found[key] if isinstance(found, Mapping) and key in found else MISSING
+            if found is not MISSING:
                 return self._called(file, name)
         return name
 

@@ -18,19 +18,27 @@ BEGINS, DAY = 240, 24 * 60  # minutes; in those before it begins all models are 
 SUMMARY, SAMPLES, STAGES = "json", "samples.csv", "stages.csv"  # the three files of one timing
 
 
-def tuned_over(config: "Configuration") -> set[str]:
-    """Return the decoders that others of an artifact are tuned over.
+def tuned_over(config: "Configuration", entry: str) -> set[str]:
+    """Return the decoders that another one of the same entry, target/system, is tuned over.
 
-    They differ from those in weights alone and take the same time. The artifacts are all of the
+    They differ from that one in weights alone and take the same time. The artifacts are all of the
     run's papers, so that what is timed does not hang on which of them are drawn.
     """
+    run = config.decoders_of(entry)
     return {
         name
         for paper in config.whole_papers.values()
         for artifact in paper.artifacts.values()
-        for others in artifact.tuned.values()
+        for decoder, others in artifact.tuned.items()
+        if decoder in run
         for name in others
     }
+
+
+def without_tuned_over(config: "Configuration", entry: str) -> list[str]:
+    """Return the decoders of an entry in the run's order, but for those that one is tuned over."""
+    left_out = tuned_over(config, entry)
+    return [name for name in config.decoders_of(entry) if name not in left_out]
 
 
 def timed(
@@ -41,7 +49,7 @@ def timed(
     These are models of the first seed of which there is more than translations, and untrained ones;
     no ensembles, which nobody decodes for speed.
     """
-    seed, left_out = config.run.seeds[0], tuned_over(config)
+    seed = config.run.seeds[0]
     first = (
         model
         for model in config.selected()
@@ -51,8 +59,8 @@ def timed(
         (model, name)
         for model in (*first, *config.untrained())
         if model.dataset == dataset
-        for name in config.decoders_of(model.entry)
-        if name not in left_out and tier in (None, config.decoders[name].tier)
+        for name in without_tuned_over(config, model.entry)
+        if tier in (None, config.decoders[name].tier)
     ]
 
 

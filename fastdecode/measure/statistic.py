@@ -14,7 +14,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.corpus.bpe import Bpe
+from fastdecode.corpus.bpe import Bpe, join
 from fastdecode.corpus.references import several_references
 from fastdecode.corpus.toy import read_references
 from fastdecode.errors import UserError
@@ -158,7 +158,8 @@ def read_split(
 ) -> Split:
     """Read the two tokenised sides of a split and segment each with its own of the `codes`.
 
-    `teacher` is the translations file of the split by the model that distilled the target side.
+    `teacher` is the translations file of the split by the model that distilled the target side; one
+    that the run was given may have words for tokens, or pieces of other codes, and is segmented.
     Where a split has more than `most` lines, every n-th is read, for the least n that suffices.
 
     Raises UserError on an empty split and on numbers of lines that differ.
@@ -167,9 +168,10 @@ def read_split(
     pairs = list(islice(read_pairs(source, target), 0, None, step or 1))
     if not pairs:
         raise UserError(f"{source}: no lines to measure a statistic of: check the split")
+    bpes = list(map(Bpe, codes))
     sources, real = (
         [bpe.segment(line).split() for line in lines]
-        for bpe, lines in zip(map(Bpe, codes), zip(*pairs, strict=True), strict=True)
+        for bpe, lines in zip(bpes, zip(*pairs, strict=True), strict=True)
     )
     references = {"real": real}
     if text and len(text.right) != len(sources):
@@ -178,11 +180,14 @@ def read_split(
             f"{len(text.right)}: make them again"
         )
     if teacher:
-        _, _, translations = read_translations(teacher)
+        header, _, translations = read_translations(teacher)
         if len(translations) != len(sources):
             raise UserError(
                 f"{teacher} has {len(translations)} translations but {source} has {len(sources)} "
                 "lines: delete the translations and run again"
             )
-        references["teacher"] = [translation.tokens for translation in translations]
+        pieces = [translation.tokens for translation in translations]
+        if "given" in header.get("provenance", {}):
+            pieces = [bpes[1].segment(join(" ".join(line))).split() for line in pieces]
+        references["teacher"] = pieces
     return Split(sources, references, text)

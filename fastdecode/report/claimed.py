@@ -28,8 +28,9 @@ small.
 - *Times* are of the reference tier where a run has it; where another tier stands below the claim,
   of that one alone. Of several data the worst verdict counts.
 - *Seeds*: intervals of a run of one seed know nothing of other seeds, and such a run counts as
-  others do. So one seed can refute what three cannot tell. Nothing is corrected for the number of
-  claims.
+  others do. So one seed can refute what three cannot tell. Trainings with seeds 1, 2 and 3 differ
+  in their first weights and in what is drawn; but batches are fairseq's, and those of an epoch are
+  those of the epoch before with the next seed. Nothing is corrected for the number of claims.
 - *†* behind a folder: times that decide it drifted between repeats; *‡*: they are of random
   weights. The verdict counts all the same.
 - *–* in all columns: no run has the data that the claim is about, such as Chinese, or long lines.

@@ -90,6 +90,11 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
     [
         (Dataset, {"corpus": "toy"}, 'the key "bpe" is missing'),
         (Dataset, DATASET | {"bpe": {}}, 'the key "bpe.merges" is missing'),
+        (
+            Training,
+            {"max_epochs": 1, "adam_betas": [0.9]},
+            '"adam_betas": too few items, found [0.9]',
+        ),
         (Training, {}, "training never ends: give max_updates or max_epochs"),
         (Training, {"max_epochs": 0}, '"max_epochs": input should be greater than 0, found 0'),
         (Training, {"max_epochs": 1, "select": "beu"}, "'last', 'bleu' or 'loss', found 'beu'"),

@@ -83,6 +83,7 @@ def test_a_family_of_ones_own_needs_new_names(folder: Path, tmp_path: Path) -> N
         ),
         ("systems/left.yaml", {"ensembles": {"new": PAIR}}, ": ensembles.new.system: there is no"),
         ("systems/left.yaml", {"decoders": {"student": {}}}, ': the name "student" is taken'),
+        ("presets.yaml", {"large": None}, ", large: expected keys and values, found None"),
         ("presets.yaml", {"large": {"training": {"odd": 1}}}, ", large: training: unknown key"),
     ],
 )

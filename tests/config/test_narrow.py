@@ -149,6 +149,18 @@ def test_a_system_that_hides_another_is_said() -> None:
     check_same(whole, whole)
 
 
+def test_what_is_tuned_over_is_timed_where_the_decoder_that_is_tuned_is_not() -> None:
+    """Then it stands for itself, and no other time is as good as its own."""
+    graph, beams = "raw/dag-lambda4", ["dag-beam-a12", "dag-beam-a14"]
+    for more, left in ([], beams), (["dag-beam"], ["dag-beam"]):
+        decoders = ["beam5", {graph: [*beams, *more]}]
+        chosen = {"systems": ["raw/transformer", graph], "decoders": decoders, "seeds": [1]}
+        over = {"speedup_over": {"reference": "raw/transformer/beam5"}}
+        config = Configuration(values_of("toy-dag") | chosen | over, CONFIG)
+        found = [name for model, name in timed(config, "toy.long") if model.entry == graph]
+        assert found == left
+
+
 def test_what_is_tuned_over_is_not_timed_whichever_artifacts_are_drawn() -> None:
     """So that a run that draws one figure does not time all its decoders anew."""
     all_of_them, one = (

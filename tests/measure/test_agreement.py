@@ -29,6 +29,15 @@ def test_lines_that_differ_come_with_the_gap_of_their_scores() -> None:
     assert differing_lines(ONE, ONE) == []
 
 
+def test_of_given_text_the_text_is_compared() -> None:
+    """Its tokens are words, whatever pieces the other side has."""
+    pieces = [Translation("Ab ba", ["a@@", "b", "ba"], -0.5, 3), Translation("ba", ["ba"], -1.0, 2)]
+    text = [Translation("Ab ba", ["Ab", "ba"], None, 0), Translation("ab", ["ab"], None, 0)]
+    for one, other in ((pieces, text), (text, pieces)):
+        (difference,) = differing_lines(one, other)
+        assert (difference.line, difference.gap) == (2, None)
+
+
 def test_two_files_of_a_model(tmp_path: Path) -> None:
     path = write(tmp_path / "fast.jsonl.gz", ONE)
     twin = write(tmp_path / "slow.jsonl.gz", [ONE[0], translation("e", -1.5), ONE[2]])

@@ -51,6 +51,18 @@ def test_what_the_teacher_wrote(files: tuple[Path, Path, list[Path]], tmp_path: 
         read_split(*files, path)
 
 
+def test_what_a_teacher_wrote_elsewhere_is_segmented(
+    files: tuple[Path, Path, list[Path]], tmp_path: Path
+) -> None:
+    """Its tokens are words, if text was given, or pieces of other codes."""
+    path = tmp_path / "valid.beam5.jsonl.gz"
+    for tokens in (["ab", "ba"], ["ab", "b@@", "a"]):
+        written = [Translation("ab ba", tokens, None, 0), Translation("", [], None, 0)]
+        for given, pieces in (({}, tokens), ({"given": {"path": "x"}}, ["a@@", "b", "ba"])):
+            write_translations(path, {"provenance": given}, ["one", "two"], written)
+            assert read_split(*files, path).references["teacher"] == [pieces, []]
+
+
 def test_what_cannot_be_read(files: tuple[Path, Path, list[Path]]) -> None:
     write_lines(files[1], ["ab"])
     with pytest.raises(UserError, match="must have the same number of lines"):

@@ -1,6 +1,6 @@
 """The page of a run: its systems, the artifacts and claims of its papers, example sentences."""
 
-from fastdecode.config.timed import tuned_over
+from fastdecode.config.timed import without_tuned_over
 from fastdecode.report.captions import captions
 
 
@@ -11,13 +11,12 @@ def page_files():
 
 def shown_systems(dataset):
     """Return (model, decoder) of the first seed of everything decoded in the reference tier."""
-    left_out = tuned_over(CONFIG)
     return [
         (model, decoder)
         for model in CONFIG.selected()
         if (model.dataset, model.seed) == (dataset, CONFIG.run.seeds[0])
-        for decoder in CONFIG.decoders_of(model.entry)
-        if decoder not in left_out and CONFIG.decoders[decoder].tier == "reference"
+        for decoder in without_tuned_over(CONFIG, model.entry)
+        if CONFIG.decoders[decoder].tier == "reference"
     ]
 
 

@@ -1,6 +1,6 @@
 """The verdict on a claim, dataset by dataset and tier by tier."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -145,13 +145,14 @@ class _Case:
         if all(name.partition(".")[0] in self.claim.artifacts for name in names):
             yield from _conditions(check, self._looking("", None))
             return
-        told = False
-        for artifact in check.artifacts or self.claim.artifacts:
+        told: dict[str, None] = {}
+        asked = check.artifacts or self.claim.artifacts
+        for artifact in asked:
             here = [cell for cell in self._cells(artifact) if _names(cell) & names]
             for panel in dict.fromkeys(cell.panel for cell in here):
                 if check.panel not in ("", panel):
                     continue
-                told = True
+                told[artifact] = None
                 look = self._looking(artifact, panel)
                 told_by = partial(replace, artifact=f"{artifact} {panel}".strip())
                 if self.artifacts[artifact].kind == "table" or any("@" in n for n in names):
@@ -169,6 +170,26 @@ class _Case:
                     yield Finding(whole(check), UNKNOWN, why=why)
         if not told:
             yield from _conditions(check, self._looking("", None))
+        for artifact in asked:
+            if artifact not in told and self._has(artifact, names, told):
+                told_by = partial(replace, artifact=artifact)
+                yield from map(told_by, _conditions(check, self._looking(artifact, None)))
+
+    def _has(self, artifact: str, names: Collection[str], told: Collection[str]) -> bool:
+        """Tell whether a table has all these cells, and is of the data that one of `told` is of.
+
+        A claim on big models and on base ones does not hold by the base ones alone. Tables that
+        differ in their data are judged on each data apart.
+        """
+        table = self.artifacts[artifact]
+        return (
+            table.kind == "table"
+            and any(self.artifacts[one].datasets == table.datasets for one in told)
+            and all(
+                row in table.rows and column in table.measured
+                for row, _, column in (name.rpartition(".") for name in names)
+            )
+        )
 
     def _cells(self, artifact: str) -> list[Cell]:
         """Return the cells of an artifact that are about this dataset, and this tier or none."""

@@ -63,7 +63,7 @@ def cells_of(folder: Path, *lines: dict[str, Any], name: str = "table1") -> list
 
 def judged(found: dict[str, list[Cell]], *checks: dict[str, Any], **more: Any) -> list[Judgement]:
     resamples = more.pop("resamples", Resamples())
-    claim = {"statement": "s", "artifacts": list(ARTIFACTS), "check": checks, **more}
+    claim = {"statement": "s", "artifacts": list(found), "check": checks, **more}
     return judge({"mine": check(Claim, claim, "mine")}, ARTIFACTS, found, resamples)
 
 

@@ -12,7 +12,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
+from fastdecode.report.claims.judge import FAILS, HOLDS, SO_FAR, UNKNOWN, judge
 from fastdecode.report.claims.printed import VERDICTS, printed, verdicts
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
 
@@ -70,6 +70,29 @@ def test_that_what_was_measured_holds_is_said(tmp_path: Path) -> None:
         claims = {"mine": check(Claim, {**row, "check": checks}, "mine")}
         frame = verdicts(claims, judge(claims, ARTIFACTS, sizes(tmp_path), Resamples()))
         assert printed("mine", frame).frame["verdict"].tolist() == [wanted]
+
+
+def test_a_claim_on_two_tables_does_not_hold_by_one_alone(tmp_path: Path) -> None:
+    """Such as on models of two sizes. Tables of other data, or without the row, do not count."""
+    found, both = sizes(tmp_path), ["table1", "table2"]
+    order = {"rising": ["quick.memory", "slow.memory"]}
+    (one,) = judged(found, order, artifacts=both)
+    assert (one.verdict, one.why) == (UNKNOWN, SO_FAR)
+    assert [(f.verdict, f.artifact) for f in one.findings] == [
+        (HOLDS, "table1"),
+        (UNKNOWN, "table2"),
+    ]
+    assert verdict(found, {**order, "artifacts": ["table1"]}, artifacts=both) == HOLDS
+    assert verdict(found, {"rising": order["rising"][::-1]}, artifacts=both) == FAILS
+    table = ARTIFACTS["table2"]
+    rows = {name: row for name, row in table.rows.items() if name != "quick"}
+    columns = {name: metric for name, metric in table.measured.items() if name != "memory"}
+    claim = {"statement": "s", "artifacts": both, "check": [order]}
+    for change in ({"datasets": ("news",)}, {"rows": rows}, {"measured": columns}):
+        artifacts = {**ARTIFACTS, "table2": table.model_copy(update=change)}
+        claims = {"mine": check(Claim, claim, "mine")}
+        (one,) = judge(claims, artifacts, found, Resamples())
+        assert one.verdict == HOLDS
 
 
 def test_the_interval_of_a_difference_in_bleu_decides(tmp_path: Path) -> None:
