@@ -16,6 +16,7 @@ from fastdecode.report.counted import counted
 LEVELS = {
     "toy": "toy",
     "seeds": "toy, three seeds",
+    "seeds-big": "toy, big models, three seeds",
     "raw-sizes": "toy, sizes on raw targets, three seeds",
     "objectives": "toy, objectives, three seeds",
     "objectives/one-seed": "toy, objectives, one seed",
