@@ -28,15 +28,14 @@ class Difference(NamedTuple):
 def differing_lines(
     translations: Sequence[Translation], twins: Sequence[Translation]
 ) -> list[Difference]:
-    """Return the lines whose tokens differ; of translations given as text nothing but the text is
-    known, and is compared.
+    """Return the lines whose tokens differ, or whose text, where one side was given as text alone.
 
     A gap near the precision of the arithmetic is a tie that either decoder may break; a larger one
     is a fault.
     """
     found = []
     for line, (one, other) in enumerate(zip(translations, twins, strict=True), 1):
-        text_alone = 0 in (one.passes, other.passes)
+        text_alone = 0 in (one.passes, other.passes)  # its tokens are words: see fastdecode.given
         if one.text == other.text if text_alone else one.tokens == other.tokens:
             continue
         known = one.score is not None and other.score is not None
