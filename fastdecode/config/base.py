@@ -97,7 +97,7 @@ def _place(fault: Any, values: Any) -> tuple[str, ...]:
             found = [key for key in values if part in (key, str(key))]
         else:
             listed = isinstance(values, list | tuple) and isinstance(part, int)
-            found = [part] if listed and part < len(values) else []  # too short lacks its last ones
+            found = [part] if listed and part < len(values) else []  # what is missing is beyond
         if found:
             place.append(str(found[0]))
             values = values[found[0]]
