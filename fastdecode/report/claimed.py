@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fastdecode.config.papers import Paper
 from fastdecode.report.by_paper import NOTHING, by_paper, line, link
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.kept import Kept, kept_verdicts
 
 MEASUREMENTS = "measurements"

@@ -9,7 +9,7 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.artifacts.sources import OURS
 from fastdecode.report.by_paper import NOTHING, by_paper, line, link
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.kept import kept_verdicts
 from fastdecode.report.counted import counted
 

@@ -8,7 +8,7 @@ import yaml
 
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
-from fastdecode.report.claims.judge import FAILS, TOO_FEW, UNKNOWN
+from fastdecode.report.claims.findings import FAILS, TOO_FEW, UNKNOWN
 from fastdecode.report.claims.printed import VERDICTS
 from tests.workflow.conftest import Workplace, write
 

@@ -200,6 +200,9 @@ class Estimate:
     no_interval: bool = False  # others would move a number in it, of which no resamples are known
 
 
+Look = Callable[[str], Estimate]  # what finds a cell by its name
+
+
 def estimate(cell: Cell, resamples: Resamples) -> Estimate:
     """Return the number of a cell."""
     drawn = resamples.of(cell)

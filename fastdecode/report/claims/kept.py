@@ -9,7 +9,8 @@ from fastdecode.config.claims import Claim
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import AT, Artifact, Paper
 from fastdecode.report.claims.conditions import remaining
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, UNMEASURED
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.judge import UNMEASURED
 from fastdecode.report.claims.printed import VERDICTS
 from fastdecode.report.tables import MARKS
 

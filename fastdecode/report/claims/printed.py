@@ -7,7 +7,8 @@ import pandas as pd
 
 from fastdecode.config.claims import Claim
 from fastdecode.report.claims.evidence import Cell
-from fastdecode.report.claims.judge import HOLDS, SO_FAR, Finding, Judgement
+from fastdecode.report.claims.findings import HOLDS, Finding
+from fastdecode.report.claims.judge import SO_FAR, Judgement
 from fastdecode.report.sheet import Sheet
 from fastdecode.report.tables import MARKS, Table
 

@@ -15,7 +15,7 @@ from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.make import tabulate
 from fastdecode.report.artifacts.points import POINTS, Line, line_of
 from fastdecode.report.artifacts.sources import OURS
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.printed import findings, judgements, where
 from fastdecode.report.page.named import named
 from fastdecode.report.page.place import Place

@@ -10,7 +10,7 @@ from fastdecode.errors import UserError
 from fastdecode.measure.resampling import draws
 from fastdecode.measure.summary import UNACCOUNTED
 from fastdecode.report.claims.clocked import Clocked
-from fastdecode.report.claims.judge import HOLDS, UNKNOWN
+from fastdecode.report.claims.findings import HOLDS, UNKNOWN
 from tests.report.claims.cases import Resamples, cells_of, judged, line
 
 WHERE = ("toy", "test", "reference", "S1")

@@ -12,7 +12,8 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
-from fastdecode.report.claims.judge import FAILS, HOLDS, SO_FAR, UNKNOWN, judge
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.judge import SO_FAR, judge
 from fastdecode.report.claims.printed import VERDICTS, printed, verdicts
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
 

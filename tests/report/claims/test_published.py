@@ -8,7 +8,8 @@ import pytest
 from fastdecode.config.base import check, read_yaml
 from fastdecode.config.papers import Artifact, Paper
 from fastdecode.report.claims.evidence import Cell, Resamples
-from fastdecode.report.claims.judge import FAILS, HOLDS, judge
+from fastdecode.report.claims.findings import FAILS, HOLDS
+from fastdecode.report.claims.judge import judge
 
 PAPERS = Path(__file__).parents[3] / "config/papers"
 DATASETS = {

@@ -13,7 +13,8 @@ from fastdecode.config.papers import Artifact
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
-from fastdecode.report.claims.judge import FAILS, HOLDS, UNKNOWN, judge
+from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.judge import judge
 from tests.report.claims.cases import cells_of, judged, samples
 
 
