@@ -25,6 +25,9 @@ PACKAGES = (
 # Where and by what a result was made; all other keys name it.
 MADE = ("device", "commit", "packages", "python", "platform", "driver")
 
+DIRTY = "-dirty"  # as git has it
+CODE = ("*.py", ":/workflow")  # below the package, and in the repository
+
 
 def provenance(
     dataset: str | None = None,
@@ -71,17 +74,25 @@ def circumstances() -> dict[str, Any]:
 
 
 def commit(folder: Path = Path(__file__).parent) -> str:
-    """Return the git commit of `folder`, with `-dirty` after it if a tracked file was changed.
+    """Return the git commit of `folder`, with `-dirty` after it if the code is not that of it.
 
-    It is `unknown` where git does not track the folder, such as an installed package: a repository
-    that happens to lie around it says nothing about this code.
+    That is where a tracked file was changed, or a file of Python or of the workflow is not tracked,
+    such as those of a new family. It is `unknown` where git does not track the folder, such as an
+    installed package: a repository that happens to lie around it says nothing about this code.
     """
     try:
         if not _git(folder, "ls-files", "--", "."):
             return "unknown"
-        return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+        found = _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+        new = _git(folder, "ls-files", "--others", "--exclude-standard", "--", *CODE)
     except (OSError, subprocess.CalledProcessError):  # no git, no repository, no commit yet
         return "unknown"
+    return f"{found}{DIRTY}" if new and not found.endswith(DIRTY) else found
+
+
+def short(commit: str) -> str:
+    """Return the first letters of a commit, and whether files differed from it."""
+    return commit[:12] + (DIRTY if commit.endswith(DIRTY) else "")
 
 
 def describe(device: str) -> str:

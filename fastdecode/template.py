@@ -64,6 +64,8 @@ def _check_free(name: str, places: Iterable[str], root: Path) -> None:
     for path in (root / "config/systems").glob("*.yaml"):
         if re.search(f"^  {name}(-argmax)?:", path.read_text(encoding="utf-8"), re.MULTILINE):
             raise UserError(f"NAME={name}: a row of config/systems has this name: choose another")
+    if (root / f"config/datasets/{name}.yaml").exists():  # as the report of the demo, toy, is named
+        raise UserError(f"NAME={name}: a dataset has this name: choose another")
 
 
 def _lay_out(folders: Sequence[str], root: Path) -> None:

@@ -21,6 +21,7 @@ from fastdecode.provenance import (
     of_cores,
     processor,
     provenance,
+    short,
 )
 
 SCRIPTS = Path(__file__).parents[1] / "workflow/scripts"
@@ -43,10 +44,10 @@ def git(folder: Path, *arguments: str) -> str:
     ).stdout.strip()
 
 
-def repository(folder: Path) -> str:
+def repository(folder: Path, file: str = "code.py") -> str:
     git(folder, "init", "-q")
-    (folder / "code.py").write_text("1\n")
-    git(folder, "add", "code.py")
+    (folder / file).write_text("1\n")
+    git(folder, "add", file)
     git(folder, "commit", "-q", "-m", "one")
     return git(folder, "rev-parse", "HEAD")
 
@@ -59,6 +60,21 @@ def test_commit_and_its_dirt(tmp_path: Path) -> None:
     assert commit(tmp_path) == head
     (tmp_path / "code.py").write_text("2\n")
     assert commit(tmp_path) == f"{head}-dirty"
+    (tmp_path / "new.py").write_text("3\n")
+    assert commit(tmp_path) == f"{head}-dirty"
+    assert short(commit(tmp_path)) == f"{head[:12]}-dirty"
+
+
+@pytest.mark.parametrize("new", ["families/mine/rows.py", "../workflow/rules/mine.smk"])
+def test_code_that_is_not_tracked_is_of_no_commit(tmp_path: Path, new: str) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    head = repository(tmp_path, "package/code.py")
+    assert commit(package) == head and short(head) == head[:12]
+    file = package / new
+    file.parent.mkdir(parents=True)
+    file.touch()
+    assert commit(package) == f"{head}-dirty"
 
 
 def test_a_repository_around_an_installed_package_is_not_its_own(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
         ("shards", "NAME=shards: the name is taken"),
         ("on", "NAME=on: the name is taken"),
         ("ctc", "NAME=ctc: a row of config/systems has this name"),
+        ("toy", "NAME=toy: a dataset has this name"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name: str, fault: str) -> None:

@@ -70,5 +70,10 @@ def _parser(arguments: Sequence[str]) -> argparse.Namespace:
         if name in arguments[:1]:
             module = import_module(f"{__name__}.{name}")
             module.add_arguments(command)
-            command.set_defaults(run=module.run)
-    return parser.parse_args(arguments)
+            command.set_defaults(run=module.run, parser=command)
+    parsed, rest = parser.parse_known_args(arguments)
+    if rest:  # told with the usage of the command, not of all
+        runs = any(word.endswith(".yaml") for word in rest)
+        hint = ": a run is named by --configfile" if runs else ""
+        getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+    return parsed

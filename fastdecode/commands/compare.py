@@ -70,8 +70,9 @@ def run(arguments: argparse.Namespace) -> None:
     reference = list(map(composed, read_lines(arguments.reference)))
     _check_counts(arguments.system, len(system.texts), arguments.baseline, len(baseline.texts))
     _check_counts(arguments.system, len(system.texts), arguments.reference, len(reference))
+    _check_raw(arguments.reference)
     for made in (system, baseline):
-        if made.sources and list(map(composed, made.sources)) == reference:
+        if made.sources and list(map(_words, made.sources)) == list(map(_words, reference)):
             raise UserError(
                 f"--reference: {arguments.reference} holds the lines that {made.path} translates: "
                 "name the raw target lines"
@@ -139,6 +140,21 @@ def _check_split(made: _Made, reference: Path) -> None:
                 f"--reference: {reference} is by its name of the split {found['split']}, but "
                 f"{made.path} translates {made.split}: name the raw target lines of {made.split}"
             )
+
+
+def _check_raw(reference: Path) -> None:
+    """Raise UserError on what a run tokenised, beside which the raw lines lie."""
+    found = LINES.fullmatch(reference.name)
+    if found and not found["raw"]:
+        end = found.end("split")
+        raw = reference.with_name(f"{reference.name[:end]}.raw{reference.name[end:]}")
+        if raw.exists():
+            raise UserError(f"--reference: {reference} is tokenised: name the raw lines, {raw}")
+
+
+def _words(line: str) -> list[str]:
+    """Return a line without what depends on how its blanks were written."""
+    return composed(line).split()
 
 
 def _describe(found: Comparison, system: Path, baseline: Path) -> str:

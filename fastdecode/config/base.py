@@ -27,6 +27,8 @@ KEY = "[key]"  # how pydantic ends the place of a fault that is in a key itself
 # What YAML reads so: the words, the first of them as an example.
 READ_AS = {False: ("no", "no, off or false"), True: ("yes", "yes, on or true")}
 
+FEW, MANY = 5, 20  # names that one line proposes, and lists, at most
+
 RowT = TypeVar("RowT", bound=BaseModel)
 
 
@@ -56,10 +58,20 @@ def each_once(key: str, chosen: Sequence[object]) -> None:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "…"?` for the known word nearest to `word`, else the known words."""
+    """Return `; did you mean "…"?` for the known words nearest to `word`, else the known words.
+
+    Where none is like it, a few have it in their names, as `ctc` is in those of its decoders.
+    """
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=1)
-    return f'; did you mean "{near[0]}"?' if near else f" (known: {', '.join(words) or 'none'})"
+    if not near and len(word) >= 3:
+        near = [one for one in words if word in one]
+    if 0 < len(near) <= FEW:
+        quoted = [f'"{one}"' for one in near]
+        return f"; did you mean {' or '.join(quoted)}?"
+    if len(words) > MANY:
+        return f" ({len(words)} are known: `fastdecode show` and config/keys.md list them)"
+    return f" (known: {', '.join(words) or 'none'})"
 
 
 def check(model: type[RowT], values: object, where: str) -> RowT:

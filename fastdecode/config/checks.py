@@ -223,10 +223,12 @@ def _check_pattern(config: "Configuration", pattern: str, decoder: str, where: s
         raise UserError(
             f'{where}: "{pattern}" is no target/system of this run{nearest(pattern, known)}'
         )
-    fitting = [entry for entry in chosen if config.fits(decoder, entry.split("/")[1])]
+    decoded = [entry for entry in chosen if config.fits(decoder, entry.split("/")[1])]
     for entry in matching:
-        if entry not in fitting:
-            others = nearest(entry, fitting) if fitting else ", nor any other system of this run"
+        if entry == pattern:
+            check_fits(config, decoder, entry.split("/")[1], f'{where}: "{pattern}"')
+        if entry not in decoded:
+            others = nearest(entry, decoded) if decoded else ", nor any other system of this run"
             raise UserError(f'{where}: "{pattern}": {decoder} does not decode {entry}{others}')
 
 

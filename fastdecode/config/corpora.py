@@ -204,6 +204,8 @@ class Corpus(Row):
         """Raise UserError, which begins with `where`, if a file of the user's own is missing."""
         for split in self.splits:
             for path in self.paths(split):
+                if path.is_dir():
+                    raise UserError(f"{where}: splits.{split}: {path} is a folder: name a file")
                 if not path.is_file():
                     raise UserError(
                         f"{where}: splits.{split}: no file {path} (a path without / at "

@@ -22,7 +22,14 @@ from fastdecode.files import open_to_write, read_lines, read_pairs, write_json
 from fastdecode.progress import say, track
 
 TRAIN = "train"
-REASONS = ("empty", "too_long", "ratio", "duplicate", "held_out")
+# Why a pair is removed, and what a message says of those that are.
+REASONS = {
+    "empty": "with an empty side",
+    "too_long": "too long",
+    "ratio": "of too unequal lengths",
+    "duplicate": "that stood there before",
+    "held_out": "whose source is in another split, too",
+}
 
 Pair = tuple[str, str]
 Read = tuple[int, Pair, Pair]  # a raw pair's number, its text, the same tokenised
@@ -68,7 +75,7 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
         _check(report, raw)
         write_json(part / "report.json", {"splits": report})
     train = report[TRAIN]
-    say("prepare", f"kept {train['kept']:,} of {train['read']:,} training pairs")
+    say("prepare", f"kept {train['kept']:,} of {train['read']:,} training pairs{_without(train)}")
 
 
 def _write_all(
@@ -122,7 +129,7 @@ def _check(report: Mapping[str, Any], raw: Path) -> None:
         if not entry["kept"]:
             raise UserError(
                 f"{raw}: the split {split} has no pair left of {entry['read']:,} read"
-                f" (removed: {entry['removed']}): check the corpus and its cleaning"
+                f"{_without(entry)}: check the corpus and its cleaning"
             )
         for language, side in entry["sides"].items():
             if not side["tokens"]:
@@ -130,6 +137,13 @@ def _check(report: Mapping[str, Any], raw: Path) -> None:
                     f"{raw}: the split {split} has no word of {language} in {entry['kept']:,} "
                     "lines: put its text in place"
                 )
+
+
+def _without(entry: Mapping[str, Any]) -> str:
+    """Say how many pairs of a split were removed, the most frequent reason first."""
+    removed = sorted(entry["removed"].items(), key=lambda item: -item[1])
+    told = [f"{count:,} {REASONS[reason]}" for reason, count in removed if count]
+    return f", without {', '.join(told)}" if told else ""
 
 
 def _pair_tokeniser(corpus: Corpus) -> Callable[[Pair], Pair]:

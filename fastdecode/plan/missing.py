@@ -8,15 +8,17 @@ from fastdecode.config.read import Configuration
 from fastdecode.corpus.download import by_hand, held
 from fastdecode.corpus.tokenise import tokeniser
 from fastdecode.errors import UserError
+from fastdecode.provenance import cores, of_cores
 
 
 def missing(config: Configuration) -> list[str]:
     """Return a line for each such thing: what the jobs end with that want it, be it days later.
 
-    These are files that the user has to bring, tokenisers of languages, and packages of decoders.
+    These are files that the user has to bring, tokenisers of languages, packages of decoders, and
+    the cores that are timed.
     Files of the user's own are not among them: a run without them does not start.
     """
-    return list(dict.fromkeys([*_files(config), *_packages(config)]))
+    return list(dict.fromkeys([*_files(config), *_packages(config), *_cores(config)]))
 
 
 def _files(config: Configuration) -> Iterator[str]:
@@ -47,3 +49,10 @@ def _packages(config: Configuration) -> Iterator[str]:
                 config.decoders[name].check_installed()
             except UserError as error:
                 yield str(error)
+
+
+def _cores(config: Configuration) -> Iterator[str]:
+    here = cores()
+    for threads in config.run.latency.threads:
+        if threads != "all" and threads > here:
+            yield f"latency.threads: {threads} is more than the {of_cores(here)} here"

@@ -151,10 +151,20 @@ def test_a_reference_that_may_be_of_the_split_is_taken(
         assert "100.00" in capsys.readouterr().out
 
 
+def test_what_a_run_tokenised_is_no_reference(tmp_path: Path) -> None:
+    made = write(tmp_path / "made.jsonl", REFERENCE, split="test")
+    raw, tokenised = tmp_path / "test.raw.de.gz", tmp_path / "test.de.gz"
+    write_lines(tokenised, REFERENCE)
+    call(made, made, "--reference", str(tokenised))  # of its name alone it is not known
+    write_lines(raw, REFERENCE)
+    with pytest.raises(UserError, match=rf"{tokenised} is tokenised: name the raw lines, {raw}"):
+        call(made, made, "--reference", str(tokenised))
+
+
 def test_the_lines_that_were_translated_are_no_reference(tmp_path: Path) -> None:
     made = write(tmp_path / "made.jsonl", WORSE)
     write_lines(tmp_path / "text", WORSE)
-    write_lines(tmp_path / "test.raw.en", SOURCES)
+    write_lines(tmp_path / "test.raw.en", [line.replace(" ", "  ") + " " for line in SOURCES])
     for pair in ((made, made), (str(tmp_path / "text"), made)):
         with pytest.raises(UserError, match=r"--reference: .*raw.en holds the lines that .*made"):
             call(*pair, "--reference", str(tmp_path / "test.raw.en"))

@@ -47,6 +47,20 @@ def test_a_wrong_command_is_told_the_right_ones(capsys: pytest.CaptureFixture[st
         assert wrong != ["translat"] or all(name in said for name in COMMANDS)
 
 
+def test_what_a_command_does_not_know_is_told_with_its_usage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for wrong, hint in (["more"], ""), (["mine/run.yaml"], ": a run is named by --configfile"):
+        with pytest.raises(SystemExit) as error:
+            main(["plan", *wrong])
+        assert error.value.code == 2
+        said = capsys.readouterr().err
+        assert said.startswith("usage: fastdecode plan ")
+        assert said.endswith(f"error: unrecognized arguments: {wrong[0]}{hint}\n")
+    with pytest.raises(SystemExit):
+        main(["--wrong", "plan"])
+
+
 @pytest.mark.parametrize(("call", "said"), [("import inner", ""), (INTERRUPTED, "KeyboardInterr")])
 def test_ctrl_c_while_something_is_imported_ends_at_once(
     tmp_path: Path, call: str, said: str

@@ -234,6 +234,15 @@ def test_nearest() -> None:
     assert nearest("x", []) == " (known: none)"
 
 
+def test_nearest_is_short() -> None:
+    searches = ["ctc-argmax", "ctc-beam-optimised", "greedy"]
+    assert nearest("ctc", searches) == '; did you mean "ctc-argmax" or "ctc-beam-optimised"?'
+    assert nearest("ct", searches) == f" (known: {', '.join(searches)})"
+    many = [f"ctc-with-{number}" for number in range(30)]
+    for word in ("ctc", "x"):
+        assert nearest(word, many).startswith(" (30 are known: `fastdecode show`")
+
+
 # merge
 
 keys = st.sampled_from("abc")

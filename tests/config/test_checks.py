@@ -193,10 +193,17 @@ def test_decoders_for_what_is_not_there_are_refused(
 
 
 def test_a_decoder_that_fits_no_system_of_the_run_is_told_so(folder: Path) -> None:
-    assert fault(folder, decoders=["greedy", {"raw/teacher": ["odd"]}]) == (
-        'config.yaml: decoders: "raw/teacher": odd does not decode raw/teacher, nor any other '
-        "system of this run"
+    assert fault(folder, decoders=["greedy", {"raw/t*": ["odd"]}]) == (
+        'config.yaml: decoders: "raw/t*": odd does not decode raw/teacher, nor any other system of '
+        "this run"
     )
+
+
+def test_of_a_system_that_is_named_it_is_told_what_decodes_it(folder: Path) -> None:
+    found = fault(folder, decoders=["greedy", {"raw/teacher": ["odd"]}])
+    start = 'config.yaml: decoders: "raw/teacher": odd does not decode teacher: take one of '
+    assert found.startswith(start)
+    assert {"beam5", "greedy"} <= {*found.removeprefix(start).split(", ")}
 
 
 def test_decoders_that_decode_nothing_of_the_run_are_known(folder: Path) -> None:

@@ -133,6 +133,10 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         not_there.touch()
         corpus.check_files("mine.yaml")
         not_there.unlink()
+        not_there.mkdir()
+        with pytest.raises(UserError, match=rf"valid: {not_there} is a folder: name a file"):
+            corpus.check_files("mine.yaml")
+        not_there.rmdir()
 
 
 @pytest.mark.parametrize(

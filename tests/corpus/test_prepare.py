@@ -58,7 +58,9 @@ def test_lowercase(tmp_path: Path) -> None:
     assert lines(tmp_path / "out", "valid.raw.en") == ["No"]
 
 
-def test_each_reason_to_remove_a_training_pair(tmp_path: Path) -> None:
+def test_each_reason_to_remove_a_training_pair(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     raw = write_raw(
         tmp_path / "raw",
         train=[
@@ -77,6 +79,10 @@ def test_each_reason_to_remove_a_training_pair(tmp_path: Path) -> None:
         test=TEST,
     )
     prepare(raw, tmp_path / "out", corpus(clean=Clean(max_tokens=4, max_ratio=2)))
+    assert (
+        "kept 3 of 10 training pairs, without 2 with an empty side, 2 of too unequal lengths, 1 "
+        "too long, 1 that stood there before, 1 whose source is in another split, too"
+    ) in capsys.readouterr().err
     assert lines(tmp_path / "out", "train.kept") == ["0", "7", "9"]
     assert lines(tmp_path / "out", "train.en") == ["one two", "one two", "A test"]
     train = report(tmp_path / "out")["train"]
@@ -168,7 +174,7 @@ def test_a_side_without_a_word_is_refused(tmp_path: Path) -> None:
 
 def test_a_training_set_that_cleaning_empties_is_refused(tmp_path: Path) -> None:
     raw = write_raw(tmp_path / "raw", train=[("a", "b b")], valid=[("no", "nein")], test=TEST)
-    with pytest.raises(UserError, match=r"split train has no pair left of 1 read.*'ratio': 1"):
+    with pytest.raises(UserError, match=r"train has no pair left of 1 read, without 1 of too uneq"):
         prepare(raw, tmp_path / "out", corpus())
 
 

@@ -50,6 +50,13 @@ def test_a_mirror_that_is_no_folder() -> None:
     assert lines(mirror="nowhere") == ["mirror: nowhere is not a folder"]
 
 
+def test_cores_that_are_to_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fastdecode.plan.missing.cores", lambda: 2)
+    assert lines(latency={"threads": [1, 2, "all"]}) == []
+    (line,) = lines(latency={"threads": [1, 3, "all"]})
+    assert line == "latency.threads: 3 is more than the 2 cores here"
+
+
 def test_packages_are_missed_where_a_decoder_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngrams, "import_module", lambda name: (_ for _ in ()).throw(ImportError()))
     searches = ["beam5", "dag-lookahead"]

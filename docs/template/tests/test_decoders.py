@@ -58,7 +58,9 @@ def test_what_comes_with_a_translation(engine: str, ragged: Sentences) -> None:
     system = untrained()
     decode = decoder(system, engine)
     for translation in decode(ragged):
-        assert (translation.text, translation.passes) == (" ".join(translation.tokens), 1)
+        assert translation.text == " ".join(translation.tokens)
+        # of this model: one of several passes, or without a search, has others
+        assert translation.passes == 1
         assert translation.stages.keys() == {"encode", "decode", "search", "finish"}
     assert decode.bytes_per_pass > 8 * 20 * 8  # more than the output projection
     (model,) = system.models

@@ -9,6 +9,7 @@ import pandas as pd
 
 from fastdecode.config.functions import traits
 from fastdecode.config.papers import Artifact
+from fastdecode.provenance import short
 from fastdecode.report.artifacts.beside import RUN_HERE, published_heading
 from fastdecode.report.artifacts.caption import captioned
 from fastdecode.report.artifacts.cells import CELLS
@@ -158,7 +159,7 @@ def provenance(artifact: Artifact, frame: pd.DataFrame) -> tuple[tuple[str, str]
 
 def commits(column: "pd.Series[str]") -> str:
     """Return the first letters of all commits; a cell may have several, of as many seeds."""
-    return ", ".join(dict.fromkeys(commit[:12] for text in column for commit in text.split()))
+    return ", ".join(dict.fromkeys(short(commit) for text in column for commit in text.split()))
 
 
 def words(column: "pd.Series[str]") -> str:

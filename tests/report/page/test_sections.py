@@ -35,7 +35,7 @@ def test_provenance_of_cells() -> None:
         {
             "source": ["published", "ours", "ours"],
             "what": ["", SLOW, QUICK],
-            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40],
+            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40 + "-dirty"],
             "tier": ["", "", "reference"],
             **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
         }
@@ -44,7 +44,7 @@ def test_provenance_of_cells() -> None:
     assert found == {
         "systems": f"{SLOW}, {QUICK}",
         "tier": "reference",
-        "commit": f"{'a' * 12}, {'b' * 12}",
+        "commit": f"{'a' * 12}, {'b' * 12}-dirty",
     }
     assert provenance(ARTIFACT, cells[:1]) == ()
 
