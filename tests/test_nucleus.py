@@ -62,3 +62,9 @@ def test_the_nucleus_is_drawn_in_proportion(top_p: float, expected: list[int]) -
     draws = (torch.arange(1000, dtype=torch.float64) + 0.5) / 1000
     found = nucleus(chances, draws, top_p).bincount(minlength=4).tolist()
     assert found == pytest.approx(expected, abs=1)
+
+
+def test_what_has_just_the_share_is_the_nucleus() -> None:
+    chances = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
+    draw = torch.tensor([0.999], dtype=torch.float64)
+    assert [nucleus(chances, draw, top_p).item() for top_p in (0.5, 0.75, 1.0)] == [0, 1, 2]

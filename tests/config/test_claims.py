@@ -56,6 +56,8 @@ def test_a_formula_is_no_program(papers: dict[str, Paper]) -> None:
         ({"value": {"minus": ["a.b", {"ratio": ["a.b"]}]}, "above": 1}, "ratio is of two numbers"),
         ({"value": {"sum": [], "minus": []}, "above": 1}, "one operation at a time"),
         ({"rising": ["a@1", "b@1"], "interpolated": True}, "name them without @"),
+        ({"rising": ["a@1", "b@1"], "share": 0.1}, "share is of whole curves"),
+        ({"rising": ["a", "b"], "share": 0.1, "interpolated": True}, "share is of whole curves"),
     ],
 )
 def test_a_check_that_says_nothing_is_refused(values: dict[str, Any], message: str) -> None:

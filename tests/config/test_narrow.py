@@ -66,6 +66,12 @@ def test_what_is_not_timed_needs_no_denominator_of_its_own() -> None:
     assert few.denominators() == whole.denominators()
 
 
+def test_what_is_made_of_the_times_of_sentences_keeps_the_denominators() -> None:
+    over = {"reference": "transformer-big/transformer/greedy"}
+    whole, few = narrow("toy-aggressive", "aggressive.figure4", speedup_over=over)
+    assert few.denominators() == whole.denominators()
+
+
 def test_scenarios_are_those_of_its_times() -> None:
     for artifact, scenarios in (("figure3", ("Smax",)), ("table2a", ("S1", "Smax"))):
         _, few = narrow("toy-bidirectional", f"bidirectional.{artifact}")

@@ -17,6 +17,7 @@ CONFIG = Path(__file__).parents[2] / "config"
     [
         ("gad", "gad-strict", "transformer-big/transformer"),
         ("gad", "gad-pp", "transformer-big/transformer"),
+        ("gad", "gad-draft-only", "transformer-big/transformer"),  # trained from it, seed by seed
         ("gad-reference-code", "gad-strict", "transformer-big/transformer"),
         ("transformer", "greedy", "transformer-big/transformer"),
         ("nat", "nat-argmax", "transformer-big/nat"),

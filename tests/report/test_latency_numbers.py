@@ -151,3 +151,9 @@ def test_samples_are_read(samples: pd.DataFrame, tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=rf"{name}: {message}"):
             read_samples(tmp_path / name)
+
+
+def test_a_bucket_has_the_median_of_its_lines() -> None:
+    rows = {"decoder": "a", "repeat": 0, "line": range(3), "tokens": 5}
+    table = by_length(pd.DataFrame({**rows, "milliseconds": [1.0, 2.0, 9.0]}))
+    assert table[["lines", "milliseconds"]].to_numpy().tolist() == [[3, 2.0]]

@@ -184,7 +184,9 @@ def test_the_loss_is_that_of_the_slots_that_hold_a_word() -> None:
     smooth = -logits[words].sum() * 0.1 / (logits.shape[-1] - 1)
     expected = float(nll * (0.9 - 0.1 / (logits.shape[-1] - 1)) + smooth)
     assert float(value) == pytest.approx(expected, rel=1e-5)
-    assert float(loss(model, SAMPLE)[0]) == float(value)  # validation draws nothing anew
+    for update in range(8):
+        model.num_updates = update
+        assert float(loss(model, SAMPLE)[0]) == float(value)  # validation draws nothing anew
     with metrics.aggregate() as logged:
         loss.reduce_metrics([log])
     assert logged["nll_loss"].avg == pytest.approx(float(nll / size) / math.log(2), abs=1e-3)

@@ -269,3 +269,13 @@ def test_decoders_of_one_system_share_what_they_can(good: System) -> None:
     one, other, small = peer(system, beam=1), peer(system, beam=5), peer(system, int8=True)
     assert vars(one)["_translator"] is vars(other)["_translator"]
     assert vars(one)["_translator"] is not vars(small)["_translator"]
+
+
+def test_a_decoder_has_the_threads_that_there_are_when_it_is_made(
+    good: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, made = System(good.models, good.source, good.target), []
+    for threads in (1, 2, 1):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        made.append(vars(peer(system, beam=1))["_translator"])
+    assert made[0] is made[2] is not made[1]

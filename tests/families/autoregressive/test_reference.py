@@ -217,3 +217,12 @@ def test_the_stages_of_a_batch_are_its_time(dice: System, ragged: Sentences) -> 
     assert all(t.stages.keys() == {"search", "encode", "decode", "finish"} for t in translations)
     assert all(time > 0 for t in translations for time in t.stages.values())
     assert sum(sum(t.stages.values()) for t in translations) == pytest.approx(elapsed, rel=0.2)
+
+
+def test_each_sentence_of_a_batch_ends_at_its_own_limit(dice: System) -> None:
+    eos = dice.models[0].decoder.output_projection.bias
+    with torch.no_grad():
+        eos[dice.target.eos()] -= 50.0
+        found = decoder(dice, beam=2, max_len_a=2.0, max_len_b=3)([["one"] * n for n in (1, 4, 7)])
+        eos[dice.target.eos()] += 50.0
+    assert [len(translation.tokens) for translation in found] == [7, 13, 19]

@@ -201,9 +201,10 @@ def test_the_time_of_who_writes_something_else_is_marked(tidy: pd.DataFrame) -> 
 def test_what_no_clock_measures_has_no_mark_of_times(tidy: pd.DataFrame) -> None:
     base = tidy[(tidy["system"] == "base") & (tidy["metric"] == "bleu")]
     apart = base.assign(metric="differs", value=1.0)
-    artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory"}})
+    artifact = ARTIFACT.model_copy(update={"measured": {"memory": "memory", "tokens": "tokens"}})
     found = cells(Evidence(artifact, pd.concat([tidy, apart]), PARTS))
-    assert ours(found, "slow", "memory", "reference")["marks"] == ""
+    for column in artifact.measured:
+        assert ours(found, "slow", column, "reference")["marks"] == ""
 
 
 def test_memory_is_the_gpus_own_where_there_is_one(tidy: pd.DataFrame) -> None:

@@ -82,3 +82,13 @@ def test_ngrams_of_either_order_of_the_dataset_alone_count() -> None:
     found = cells(Evidence(ARTIFACT, found, {"toy": Part("test", "test", ENTRIES)}))
     ours = found[found["source"] == "ours"].set_index("column")["value"]
     assert ours.to_dict() == {"p1_single_l2r": 50, "p4_single_l2r": 12.5}
+
+
+def test_a_difference_has_the_devices_of_both() -> None:
+    rows = [
+        value("raw/base/beam5", "precision1_all/over30", 0.5, device="cpu: X"),
+        value("big/small/beam5", "precision1_all/over30", 0.625, device="cpu: Y"),
+    ]
+    found = cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"toy": Part("test", "test", ENTRIES)}))
+    ours = found[found["source"] == "ours"].set_index("column")
+    assert ours.loc["p1_diff", "device"] == "cpu: X and cpu: Y"

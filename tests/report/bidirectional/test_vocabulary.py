@@ -142,3 +142,11 @@ def test_two_devices_are_refused() -> None:
     rows[2]["device"] = "cpu: Y"
     with pytest.raises(UserError, match="untrained/two/slow: on different devices"):
         cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"a": part(4000)}))
+
+
+def test_a_ratio_has_the_marks_of_both_times() -> None:
+    alone = {"scenario": "S1", "batch": "1"}
+    rows = [*timed("a"), value("a", "untrained/one/slow", "latency_disturbed", 1.0, **alone)]
+    found = cells(Evidence(ARTIFACT, pd.DataFrame(rows), {"a": part(4000)})).set_index("column")
+    assert found.loc["latency_ms_double_bidir", "marks"] == "‡"
+    assert found.loc["latency_ms_ratio", "marks"] == "†‡"

@@ -246,3 +246,11 @@ def test_a_ratio_of_rates_from_few_repeats_cannot_be_told(tmp_path: Path) -> Non
         (one,) = judged(found, {"value": "pairs", "above": 1}, resamples=Resamples(times=times))
         assert one.verdict == told
         assert ("too few repeats" in one.findings[0].why) == (told == UNKNOWN)
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "multi_reference"])
+def test_between_points_both_coordinates_need_an_interval(tmp_path: Path, missing: str) -> None:
+    scores = {key: drawn for key, drawn in spread(0.1).items() if key[2] != missing}
+    rows = [{"rising": ["raw/ctc", "raw/dag"], "interpolated": True}]
+    one = judged_of(DIVERSITY, tmp_path, SAMPLES, check=rows, scores=scores)
+    assert {(f.verdict, f.why) for f in one.findings} == {(UNKNOWN, "no interval is known")}

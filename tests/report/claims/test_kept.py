@@ -100,3 +100,14 @@ def test_verdicts_on_what_is_no_longer_claimed_are_left_out(kept: dict[str, Kept
     """The seventh had another reading, the eighth another condition, the ninth no interval."""
     assert not {"seventh", "eighth", "ninth"} & set(kept)
     assert kept["tenth"].verdict == "holds"
+
+
+def test_what_is_equal_needs_no_interval(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    same = lines[lines["claim"] == "tenth"].assign(
+        condition="a.bleu = b.bleu", value=0.0, low=float("nan"), high=float("nan")
+    )
+    equal = {"check": [{"equal": ["a.bleu", "b.bleu"]}]}
+    assert (
+        told(tmp_path, same.assign(above=0.0, below=0.0), tenth=equal)["tenth"].verdict == "holds"
+    )

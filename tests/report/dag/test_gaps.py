@@ -85,3 +85,16 @@ def test_nothing_of_it_was_run() -> None:
     table = printed("dag.table1", ARTIFACT, found)
     assert "Nothing of it was run here." in table.caption
     assert "our gap, raw" not in table.frame
+
+
+def test_a_gap_is_no_median() -> None:
+    scores = {"toy": (30, 28), "real": (40, 39), "news": (50, 41)}
+    rows = [
+        value(name, "bleu", bleu, dataset=dataset)
+        for dataset, several in scores.items()
+        for name, bleu in zip(("raw/base/a", "raw/base/b"), several, strict=True)
+    ]
+    parts = {name: Part("test", "test", ENTRIES) for name in scores}
+    found = cells(Evidence(ARTIFACT, pd.DataFrame(rows), parts))
+    ours = found[found["source"] == "ours"].set_index(["row", "column"])["value"]
+    assert ours["graph", "gap_raw"] == pytest.approx((2 + 1 + 9) / 3)

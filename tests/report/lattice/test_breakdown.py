@@ -89,3 +89,14 @@ def test_what_was_not_run_or_not_timed_is_a_gap(
     found = points(Evidence(ARTIFACT, evidence.tidy, parts))
     assert set(found["dataset"]) == {"toy"}
     assert points(Evidence(ARTIFACT, evidence.tidy, {"other": part})).empty
+
+
+def test_a_stage_that_some_sentences_lack_is_a_mean_over_all(evidence: Evidence) -> None:
+    path = evidence.parts["toy"].stages
+    assert path is not None
+    stages = pd.read_csv(path)
+    first = stages["line"] == 0  # of 4 tokens, in one bucket with that of 5
+    stages[~(first & (stages["stage"] == "encode"))].to_csv(path, index=False)
+    found = points(evidence)
+    (mean, *_) = found.loc[found["series"] == "encode", "y"]
+    assert mean == pytest.approx(STAGES["encode"] * 5 * 2 / 2)
