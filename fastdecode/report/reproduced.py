@@ -18,6 +18,7 @@ LEVELS = {
     "seeds": "toy, three seeds",
     "seeds-big": "toy, big models, three seeds",
     "raw-sizes": "toy, sizes on raw targets, three seeds",
+    "raw-sizes/size12": "toy, also λ = 12, three seeds",
     "objectives": "toy, objectives, three seeds",
     "objectives/one-seed": "toy, objectives, one seed",
     "distilled": "toy, distilled",
