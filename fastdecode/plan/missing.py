@@ -15,8 +15,8 @@ def missing(config: Configuration) -> list[str]:
     """Return a line for each such thing: what the jobs end with that want it, be it days later.
 
     These are files that the user has to bring, tokenisers of languages, packages of decoders, and
-    the cores that are timed.
-    Files of the user's own are not among them: a run without them does not start.
+    the cores that are timed. Files of the user's own are not among them: a run without them does
+    not start.
     """
     return list(dict.fromkeys([*_files(config), *_packages(config), *_cores(config)]))
 
