@@ -139,6 +139,11 @@ class Run(Row):
         return self
 
     @property
+    def timed_threads(self) -> tuple[int | Literal["all"], ...]:
+        """The numbers of threads that are measured: on a GPU the first alone."""
+        return self.latency.threads[:1] if self.device == "cuda" else self.latency.threads
+
+    @property
     def decoder_patterns(self) -> list[tuple[str, str]]:
         """Return (pattern of target/system, decoder) in the order of `decoders:`."""
         return [

@@ -53,6 +53,6 @@ def _packages(config: Configuration) -> Iterator[str]:
 
 def _cores(config: Configuration) -> Iterator[str]:
     here = cores()
-    for threads in config.run.latency.threads:
+    for threads in config.run.timed_threads:
         if threads != "all" and threads > here:
             yield f"latency.threads: {threads} is more than the {of_cores(here)} here"

@@ -55,6 +55,7 @@ def test_cores_that_are_to_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines(latency={"threads": [1, 2, "all"]}) == []
     (line,) = lines(latency={"threads": [1, 3, "all"]})
     assert line == "latency.threads: 3 is more than the 2 cores here"
+    assert lines(latency={"threads": [1, 3]}, device="cuda") == []  # a GPU is timed with the first
 
 
 def test_packages_are_missed_where_a_decoder_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

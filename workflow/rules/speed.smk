@@ -60,9 +60,7 @@ def checkpoints(decoders):
 
 def timed_threads():
     """Return the numbers of threads that are measured, as file names have them."""
-    chosen = [str(count) for count in CONFIG.run.latency.threads]
-    if CONFIG.run.device == "cuda":
-        return chosen[:1]
+    chosen = [str(count) for count in CONFIG.run.timed_threads]
     # "all" is left out where it would be a number that is measured anyway
     return [count for count in chosen if count != "all" or str(cores()) not in chosen]
 
