@@ -5,7 +5,9 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -25,8 +27,7 @@ PACKAGES = (
 # Where and by what a result was made; all other keys name it.
 MADE = ("device", "commit", "packages", "python", "platform", "driver")
 
-DIRTY = "-dirty"  # as git has it
-CODE = ("*.py", ":/workflow")  # below the package, and in the repository
+CODE = (".", ":/workflow", ":/Snakefile")  # the package, and of the repository around it
 
 
 def provenance(
@@ -74,25 +75,32 @@ def circumstances() -> dict[str, Any]:
 
 
 def commit(folder: Path = Path(__file__).parent) -> str:
-    """Return the git commit of `folder`, with `-dirty` after it if the code is not that of it.
+    """Return the git commit of the package in `folder`, with `-dirty-…` if its code is another.
 
-    That is where a tracked file was changed, or a file of Python or of the workflow is not tracked,
-    such as those of a new family. It is `unknown` where git does not track the folder, such as an
-    installed package: a repository that happens to lie around it says nothing about this code.
+    That is where a file of the package or of the workflow was changed, or is not tracked, such as
+    those of a new family. The eight digits behind it stand for all such files, so that results of
+    one commit before and after a change are told apart. It is `unknown` where git does not track
+    the folder, such as an installed package: a repository that happens to lie around it says
+    nothing about this code.
     """
     try:
         if not _git(folder, "ls-files", "--", "."):
             return "unknown"
-        found = _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-        new = _git(folder, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+        found = _git(folder, "rev-parse", "HEAD")
+        root = Path(_git(folder, "rev-parse", "--show-toplevel"))
+        changed = _git(folder, "diff", "--name-only", "-z", "HEAD", "--", *CODE)
+        untracked = ("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
+        new = _git(folder, *untracked, "--", *CODE)
     except (OSError, subprocess.CalledProcessError):  # no git, no repository, no commit yet
         return "unknown"
-    return f"{found}{DIRTY}" if new and not found.endswith(DIRTY) else found
+    other = sorted({*changed.split("\0"), *new.split("\0")} - {""})
+    return f"{found}-dirty-{_digest(root, other)}" if other else found
 
 
 def short(commit: str) -> str:
-    """Return the first letters of a commit, and whether files differed from it."""
-    return commit[:12] + (DIRTY if commit.endswith(DIRTY) else "")
+    """Return the first letters of a commit, and what says that the code was another."""
+    head, dash, dirty = commit.partition("-")
+    return f"{head[:12]}{dash}{dirty}"
 
 
 def describe(device: str) -> str:
@@ -159,10 +167,23 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def _digest(root: Path, names: Iterable[str]) -> str:
+    """Return eight digits for files below `root`, by name and content; some may be no more."""
+    found = blake2b(digest_size=4)
+    for name in names:
+        path = root / name
+        content = blake2b(path.read_bytes()).hexdigest() if path.is_file() else "no file"
+        found.update(f"{name}\0{content}\0".encode(errors="surrogateescape"))
+    return found.hexdigest()
+
+
 def _git(folder: Path, *arguments: str) -> str:
     # without optional locks: jobs that ask at the same time must not hinder one another
     command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, errors="surrogateescape"
+    )
+    return done.stdout.strip()
 
 
 def _version(package: str) -> str | None:

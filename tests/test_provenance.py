@@ -1,4 +1,5 @@
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -52,29 +53,63 @@ def repository(folder: Path, file: str = "code.py") -> str:
     return git(folder, "rev-parse", "HEAD")
 
 
-def test_commit_and_its_dirt(tmp_path: Path) -> None:
-    head = repository(tmp_path)
-    git(tmp_path, "tag", "-a", "v1", "-m", "v1")
-    assert commit(tmp_path) == head
-    (tmp_path / "result").write_text("untracked")
-    assert commit(tmp_path) == head
-    (tmp_path / "code.py").write_text("2\n")
-    assert commit(tmp_path) == f"{head}-dirty"
-    (tmp_path / "new.py").write_text("3\n")
-    assert commit(tmp_path) == f"{head}-dirty"
-    assert short(commit(tmp_path)) == f"{head[:12]}-dirty"
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package of one file, committed in a repository around it."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    repository(tmp_path, "package/code.py")
+    return folder
 
 
-@pytest.mark.parametrize("new", ["families/mine/rows.py", "../workflow/rules/mine.smk"])
-def test_code_that_is_not_tracked_is_of_no_commit(tmp_path: Path, new: str) -> None:
-    package = tmp_path / "package"
-    package.mkdir()
-    head = repository(tmp_path, "package/code.py")
+def test_commit_of_a_package(package: Path) -> None:
+    head = git(package, "rev-parse", "HEAD")
+    git(package, "tag", "-a", "v1", "-m", "v1")
     assert commit(package) == head and short(head) == head[:12]
+    (package.parent / "README.md").write_text("no code")
+    git(package, "add", "../README.md")
+    assert commit(package) == head
+
+
+def test_every_state_of_changed_code_is_told_apart(package: Path) -> None:
+    head = commit(package)
+    code, new = package / "code.py", package / "nëw\n.py"
+    seen = [head]
+    for change in (
+        lambda: code.write_text("2\n"),
+        lambda: code.write_text("3\n"),
+        lambda: new.write_text("4\n"),
+        lambda: new.write_text("5\n"),
+        lambda: new.rename(package / "other.py"),
+        code.unlink,
+    ):
+        change()
+        seen.append(commit(package))
+        assert re.fullmatch(f"{head}-dirty-[0-9a-f]{{8}}", seen[-1])
+    assert len(set(seen)) == len(seen)
+    assert short(seen[-1]) == head[:12] + seen[-1][len(head) :]
+    (package / "other.py").unlink()
+    git(package, "checkout", "code.py")
+    assert commit(package) == head
+
+
+def test_the_state_of_code_is_its_text_not_what_git_knows_of_it(package: Path) -> None:
+    new = package / "new.py"
+    new.write_text("2\n")
+    untracked = commit(package)
+    git(package, "add", "new.py")
+    assert commit(package) == untracked
+    new.touch()
+    assert commit(package) == untracked
+
+
+@pytest.mark.parametrize("new", ["families/mine/rows.py", "../workflow/mine.smk", "../Snakefile"])
+def test_code_that_is_not_tracked_is_of_no_commit(package: Path, new: str) -> None:
+    head = commit(package)
     file = package / new
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.touch()
-    assert commit(package) == f"{head}-dirty"
+    assert commit(package).startswith(f"{head}-dirty-")
 
 
 def test_a_repository_around_an_installed_package_is_not_its_own(tmp_path: Path) -> None:

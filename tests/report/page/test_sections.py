@@ -35,7 +35,7 @@ def test_provenance_of_cells() -> None:
         {
             "source": ["published", "ours", "ours"],
             "what": ["", SLOW, QUICK],
-            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40 + "-dirty"],
+            "commit": ["", "a" * 40, "a" * 40 + " " + "b" * 40 + "-dirty-1a2b3c4d"],
             "tier": ["", "", "reference"],
             **dict.fromkeys(("dataset", "split", "seeds", "threads", "device"), ""),
         }
@@ -44,7 +44,7 @@ def test_provenance_of_cells() -> None:
     assert found == {
         "systems": f"{SLOW}, {QUICK}",
         "tier": "reference",
-        "commit": f"{'a' * 12}, {'b' * 12}-dirty",
+        "commit": f"{'a' * 12}, {'b' * 12}-dirty-1a2b3c4d",
     }
     assert provenance(ARTIFACT, cells[:1]) == ()
 
