@@ -48,7 +48,8 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
     source with it leave the training set too. The files appear together, when all are complete.
     Finding duplicates takes about 100 bytes of memory a pair.
 
-    Raises UserError on sides of unequal length, and if a split is empty or becomes so.
+    Raises UserError on sides of unequal length, on a split whose sides are the same, and if a
+    split is empty or becomes so.
     """
     languages = corpus.source, corpus.target
     tokenise = _pair_tokeniser(corpus)
@@ -61,7 +62,13 @@ def prepare(raw: Path, out: Path, corpus: Corpus, processes: int = 1) -> None:
         read = track(read_pairs(source, target), "prepare", f"pairs of {split}")
         for number, (pair, tokens) in enumerate(map_ordered(tokenise, read, processes)):
             counts[split]["read"] += 1
+            counts[split]["copied"] += pair[0] == pair[1] != ""
             yield number, pair, tokens
+        if counts[split]["copied"] == counts[split]["read"] > 0:
+            raise UserError(
+                f"{raw}: source and target of the split {split} are the same in all "
+                f"{counts[split]['read']:,} lines: give the other language's file for one of them"
+            )
 
     with build_aside(out) as part:
         held: set[bytes] = set()

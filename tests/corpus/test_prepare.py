@@ -172,6 +172,24 @@ def test_a_side_without_a_word_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
+@pytest.mark.parametrize("split", ["train", "valid", "test"])
+def test_the_same_text_on_both_sides_is_refused(tmp_path: Path, split: str) -> None:
+    pairs = {"train": [("yes", "ja")], "valid": [("no", "nein")], "test": TEST}
+    same = [("one", "one"), ("two words", "two words")]
+    raw = write_raw(tmp_path / "raw", **pairs | {split: same})
+    told = f"source and target of the split {split} are the same in all 2 lines: give"
+    with pytest.raises(UserError, match=told):
+        prepare(raw, tmp_path / "out", corpus())
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+def test_single_lines_may_be_the_same_on_both_sides(tmp_path: Path) -> None:
+    copied, other = [("one", "one"), ("two", "zwei")], [("no", "no"), ("yes", "ja")]
+    raw = write_raw(tmp_path / "raw", train=copied, valid=other, test=[("", ""), ("a", "b")])
+    prepare(raw, tmp_path / "out", corpus())
+    assert report(tmp_path / "out")["valid"]["kept"] == 2
+
+
 def test_a_training_set_that_cleaning_empties_is_refused(tmp_path: Path) -> None:
     raw = write_raw(tmp_path / "raw", train=[("a", "b b")], valid=[("no", "nein")], test=TEST)
     with pytest.raises(UserError, match=r"train has no pair left of 1 read, without 1 of too uneq"):
