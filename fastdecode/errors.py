@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 NO_MEMORY = (  # as PyTorch, CUDA's libraries and C++ say it
     "out of memory",
@@ -29,12 +30,14 @@ def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
     So does a full disk, a place that cannot be written or read, one without locks, a name that is
-    too long, and memory that does not suffice.
+    too long, and memory that does not suffice. Ctrl-C ends it without a word, status 130.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
     try:
         yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     except UserError as error:
         sys.exit(f"error: {error}")
     except (MemoryError, RuntimeError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from fastdecode.errors import UserError, clear_errors
+from fastdecode.errors import INTERRUPTED, UserError, clear_errors
 from fastdecode.files import open_to_write, write_lines
 
 
@@ -23,6 +23,12 @@ def test_a_user_error_is_one_line_and_status_1() -> None:
     with pytest.raises(SystemExit) as error, clear_errors():
         raise UserError("x.txt, line 3: what to do")
     assert message_of(error) == "error: x.txt, line 3: what to do"
+
+
+def test_ctrl_c_ends_without_a_traceback() -> None:
+    with pytest.raises(SystemExit) as exit_, clear_errors():
+        raise KeyboardInterrupt
+    assert exit_.value.code == INTERRUPTED == 130
 
 
 def test_our_own_faults_keep_their_traceback() -> None:

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import FrameType
 
 from fastdecode import __version__
-from fastdecode.errors import clear_errors
+from fastdecode.errors import INTERRUPTED, clear_errors
 
 COMMANDS = {
     "translate": "translate lines with a trained system",
@@ -24,7 +24,6 @@ COMMANDS = {
     "redraw": "write tables, figures and the page of a run anew from CSV files",
     "benchmark": "time engines on random weights, with nothing trained",
 }
-INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             parsed.run(parsed)
             if sys.stdout:  # what is left of the output, while a closed pipe can still be caught
                 sys.stdout.flush()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
         sys.exit(141)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fastdecode.commands import INTERRUPTED, main
+from fastdecode.commands import main
+from fastdecode.errors import INTERRUPTED
 from fastdecode.measure.latency import Interrupted, Series, measure
 
 
