@@ -52,6 +52,17 @@ def test_a_killed_training_ends_like_an_undisturbed_one(tiny_job: MakeJob, tmp_p
     assert averaged == sorted(int(rows[i]["update"]) for i in best)
 
 
+def test_killed_between_updates_of_several_batches(tiny_job: MakeJob, tmp_path: Path) -> None:
+    # 15 batches are four updates an epoch: three of four batches, one of three.
+    job = tiny_job(max_epochs=3, save_every_updates=3, accumulate=4)
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    train(job, undisturbed, {})
+    kill_and_resume(job, killed, appears("checkpoint_2_6.pt"))
+    assert_same(killed, undisturbed)
+    ends = {int(row["epoch"]): int(row["update"]) for row in curve_but_for_times(undisturbed)}
+    assert ends == {1: 4, 2: 8, 3: 12}
+
+
 def test_a_training_killed_after_its_last_update_does_none_more(
     tiny_job: MakeJob, tmp_path: Path, fake: Callable[[str], None]
 ) -> None:
