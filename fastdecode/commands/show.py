@@ -2,8 +2,12 @@
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from fastdecode.commands.selection import (
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 Line = tuple[str, ...]
 Table = tuple[Line, list[Line]]
 NONE = "–"
+WIDE = 36  # characters: on a terminal a column but the last is no wider, or as its longest word
 SENTENCE = re.compile(r"(?<!et al)\. ")
 OWN = ("layers", "decoder_layers", "role")  # of a system, shown in columns of their own
 
@@ -67,17 +72,37 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--system is for decoders, not for {arguments.kind}: leave it out")
     config = Configuration(read_run(arguments.configfile), DEFINITIONS)
     heading, lines = KINDS[arguments.kind](config, arguments)
-    print(aligned(heading, lines))
+    seen = sys.stdout.isatty()
+    print(aligned(heading, lines, shutil.get_terminal_size().columns if seen else None))
 
 
-def aligned(heading: Line, lines: list[Line]) -> str:
-    """Return lines in columns as wide as they need, without spaces at the ends."""
+def aligned(heading: Line, lines: list[Line], within: int | None = None) -> str:
+    """Return lines in columns as wide as they need, without spaces at the ends.
+
+    On a terminal, `within` so many characters, long cells go on below themselves.
+    """
     rows = [heading, *lines]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    if within:
+        *before, last = zip(widths, map(_longest, columns), strict=True)
+        capped = [max(min(width, WIDE), longest) for width, longest in before]
+        left = within - sum(capped) - 2 * len(capped)
+        widths = [*capped, max(min(last[0], left), WIDE)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for row in rows
+        for line in zip_longest(*map(_wrapped, row, widths), fillvalue="")
     )
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _longest(cells: Iterable[str]) -> int:
+    """Return how long the longest word is."""
+    return max(len(word) for cell in cells for word in cell.split())
 
 
 def _runs(config: Configuration, _: argparse.Namespace) -> Table:

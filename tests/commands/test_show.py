@@ -1,5 +1,6 @@
 """Lists of what there is: every kind has the run's own rows, and says what is the run's."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,31 @@ def _columns(heading: str) -> list[str]:
 def test_columns_are_as_wide_as_they_need() -> None:
     assert aligned(("a", "b"), [("long", "–"), ("c", "d")]) == "a     b\nlong  –\nc     d"
     assert aligned(("a", "b"), []) == "a  b"
+
+
+def test_on_a_terminal_long_cells_go_on_below_themselves() -> None:
+    names, said = "one.name, two.names, three.names, four.names", "a word or two " * 6
+    heading = ("run", "datasets", "what")
+    printed = aligned(heading, [("r", names, said), ("s", "–", "–")], within=80)
+    assert printed.splitlines() == [
+        "run  datasets                              what",
+        "r    one.name, two.names, three.names,     a word or two a word or two a word or",
+        "     four.names                            two a word or two a word or two a",
+        "                                           word or two",
+        "s    –                                     –",
+    ]
+    long = "a.name.that.is.longer.than.a.column.may.be/" + "x" * 30
+    assert long in aligned(heading, [("r", long, said)], within=40)
+    assert max(map(len, aligned(heading, [("r", "d", said)], within=60).splitlines())) <= 60
+
+
+def test_through_a_pipe_every_line_is_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    piped = call("show", "runs").splitlines()
+    assert max(map(len, piped)) > 200
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    seen = call("show", "runs").splitlines()
+    assert len(seen) > len(piped) and seen[1].split()[0] == piped[1].split()[0]
 
 
 def test_runs_say_what_they_are_in_a_sentence(rows: Rows) -> None:
