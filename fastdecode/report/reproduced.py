@@ -13,24 +13,27 @@ from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.kept import kept_verdicts
 from fastdecode.report.counted import counted
 
-LEVELS = {
-    "toy": "toy",
-    "seeds": "toy, three seeds",
-    "seeds-big": "toy, big models, three seeds",
-    "raw-sizes": "toy, sizes on raw targets, three seeds",
-    "raw-sizes/size12": "toy, also λ = 12, three seeds",
-    "objectives": "toy, objectives, three seeds",
-    "objectives/one-seed": "toy, objectives, one seed",
-    "distilled": "toy, distilled",
-    "distilled/seeds": "toy, distilled, three seeds",
-    "tuned": "toy, α and γ tuned",
-    "toy-gpu": "toy, on a GPU",
-    "multi30k": "Multi30k",
-    "news": "news",
-    "multi30k-seeds": "Multi30k, three seeds",
-    "multi30k-seeds/seed1": "Multi30k, seed 1, timed",
-    "gpu": "Multi30k, on a GPU",
-    "gpu/figures": "Multi30k, sizes and objectives",
+LEVELS = {  # a column, and the folders of which it has what tells most
+    "toy": ["toy"],
+    "toy, three seeds": ["seeds"],
+    "toy, big models, three seeds": ["seeds-big"],
+    "toy, sizes on raw targets, three seeds": [
+        "raw-sizes",
+        "raw-sizes/size12",
+        "raw-sizes/slots12",
+    ],
+    "toy, objectives, three seeds": ["objectives"],
+    "toy, objectives, one seed": ["objectives/one-seed"],
+    "toy, distilled": ["distilled"],
+    "toy, distilled, three seeds": ["distilled/seeds"],
+    "toy, α and γ tuned": ["tuned"],
+    "toy, on a GPU": ["toy-gpu"],
+    "Multi30k": ["multi30k"],
+    "news": ["news"],
+    "Multi30k, three seeds": ["multi30k-seeds"],
+    "Multi30k, seed 1, timed": ["multi30k-seeds/seed1"],
+    "Multi30k, on a GPU": ["gpu"],
+    "Multi30k, sizes and objectives": ["gpu/figures"],
 }
 ALL = "families"  # the folder of runs of all papers: what they have stands where it is more
 HEAD = """# What is reproduced
@@ -48,10 +51,11 @@ papers timed, mostly the reference tier. [Which ones, and how each is read](clai
 was judged before its present reading, by other conditions, in other tiers alone, or by a number
 without an interval that other lines would move, is not among them.
 
-A column is a folder of `docs/measurements/<paper>/`; the page there says which run wrote it. Where
-a run of all families has more of an artifact than that folder, or tells more claims, or there is no
-such folder, what is of `docs/measurements/families/` stands here: the link says so, and its models
-need not be those of the column.
+A column is a folder of `docs/measurements/<paper>/`, or the one with the most numbers of several;
+the page there says which run wrote it. Where a run of all families has more of an artifact than
+that folder, or tells more claims, or there is no such folder, what is of
+`docs/measurements/families/` stands here: the link says so, and its models need not be those of the
+column.
 
 Systems are as they were when a folder was written ([what has
 changed](measurements/README.md#before-you-compare-pages)).
@@ -70,11 +74,12 @@ def wanted(root: Path) -> dict[Path, str]:
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     """Yield the lines of a paper's table: an artifact each, and one of its claims."""
-    folders = {
-        level: [docs / f"measurements/{name}/{level}" for name in (key, ALL)] for level in LEVELS
+    kept = {
+        column: [docs / f"measurements/{of}/{name}" for name in names for of in (key, ALL)]
+        for column, names in LEVELS.items()
+        if any(_files(key, docs / "measurements", names))
     }
-    kept = {level: of for level, of in folders.items() if any(_files(key, of))}
-    yield line("artifact", "shows", *(LEVELS[level] for level in kept))
+    yield line("artifact", "shows", *kept)
     yield "|---|---|" + "---:|" * len(kept)
     for name, artifact in paper.artifacts.items():
         files = ([folder / f"{key}.{name}.csv" for folder in of] for of in kept.values())
@@ -86,11 +91,11 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     yield line("claims", "hold, do not hold, cannot be told", *texts)
 
 
-def _files(key: str, folders: list[Path]) -> Iterator[Path]:
-    """Yield what is kept of a paper in its own folder and in that of a run of all papers."""
-    own, shared = folders
-    yield from own.glob("*.csv")
-    yield from shared.glob(f"{key}.*.csv")
+def _files(key: str, measurements: Path, names: list[str]) -> Iterator[Path]:
+    """Yield what is kept of a paper in its own folders and in those of a run of all papers."""
+    for name in names:
+        yield from (measurements / key / name).glob("*.csv")
+        yield from (measurements / ALL / name).glob(f"{key}.*.csv")
 
 
 def _most(found: list[tuple[int, str]]) -> str:
