@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.reproduced import wanted
 from tests.report.project import write_project
 
@@ -54,6 +55,21 @@ def test_artifacts_of_a_run_of_all_papers_stand_where_they_have_more(text: str) 
     alone = "[1 of 2](measurements/families/multi30k/aggressive.table1.md)"
     assert "| artifact | shows | toy | Multi30k |" in aggressive
     assert f"| table1 | notes | {own} | {alone} |" in aggressive
+
+
+def test_of_several_folders_that_with_most_numbers_stands(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    toy = tmp_path / "docs/measurements/dag/toy"
+    for name, rows in (("raw-sizes", "a"), ("raw-sizes/slots12", "ab")):
+        folder = toy.parent / name
+        folder.mkdir()
+        cells = [{"row": row, "source": "ours", "value": 1} for row in rows]
+        CELLS.write(folder / "dag.table1.csv", CELLS.frame(cells))
+    (toy.parent / "raw-sizes/dag.table2.csv").write_bytes((toy / "dag.table2.csv").read_bytes())
+    (page,) = wanted(tmp_path).values()
+    assert "| artifact | shows | toy | toy, sizes on raw targets, three seeds |" in page
+    assert "| [all](measurements/dag/raw-sizes/slots12/dag.table1.md) |" in page
+    assert "| [all](measurements/dag/raw-sizes/dag.table2.md) |" in page
 
 
 def test_artifacts_stand_in_the_order_of_the_paper_and_claims_last(page: str) -> None:
