@@ -8,7 +8,7 @@ import yaml
 
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
-from fastdecode.report.claims.findings import FAILS, TOO_FEW, UNKNOWN
+from fastdecode.report.claims.findings import FAILS, HOLDS, TOO_FEW, UNKNOWN
 from fastdecode.report.claims.printed import VERDICTS
 from tests.workflow.conftest import Workplace, write
 
@@ -75,13 +75,20 @@ PAPER: dict[str, Any] = {
             "artifacts": ["table1", "figure1"],
             "check": [{"value": {"minus": ["slow.bleu", "slow.bleu"]}, "above": 1}],
         },
+        "both": {
+            "statement": "the teacher writes something, whatever its size",
+            "artifacts": ["table1", "table2"],
+            "check": [{"value": "slow.bleu", "above": -1}],
+        },
     },
 }
+HAS = ["table1", "figure1", "figure2"]  # what the run asks for
+PAPER["artifacts"]["table2"] = PAPER["artifacts"]["table1"] | {"title": "the same of big models"}
 
 
 def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> None:
     place = finished.copy(tmp_path / "copy")
-    place.run = place.run | {"papers": ["mine"]}
+    place.run = place.run | {"papers": [f"mine.{name}" for name in HAS]}
     place.save()
     write(place.folder / "own/papers/mine.yaml", yaml.safe_dump(PAPER))
     done = place.snakemake("figures", "results/report/micro/index.html")
@@ -105,6 +112,9 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     quick, good = claims.loc["quick"], claims.loc["good"]
     assert (quick["verdict"], quick["finding_why"]) == (UNKNOWN, TOO_FEW)  # it has two repeats
     assert good["verdict"] == FAILS and good["low"] == good["high"] == 0  # known, paired
+    both = claims.loc["both"].set_index("artifact")  # of one table alone it is not told
+    assert set(both["verdict"]) == {UNKNOWN} and both.loc["table1", "finding"] == HOLDS
+    assert both.loc["table2", "finding_why"] == "not measured: slow.bleu"
     drawn = pd.read_csv(report / "claims/mine.micro.valid.bleu.csv")
     assert set(drawn) >= {f"{TEACHER}/beam5", "transformer-big/transformer/greedy"}
     short = claims.loc["short"]

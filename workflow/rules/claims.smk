@@ -124,9 +124,10 @@ rule judge_claims:
             name: claim.model_dump()
             for name, claim in claims_of(CONFIG, w.paper).items()
         },
+        # all of the paper: a claim on two tables is not told by the one that the run has
         artifacts=lambda w: {
             name: artifact.model_dump()
-            for name, artifact in CONFIG.papers[w.paper].artifacts.items()
+            for name, artifact in CONFIG.whole_papers[w.paper].artifacts.items()
         },
         cells=lambda w: {
             name: f"{REPORT}/{w.paper}.{name}.csv" for name in judged(CONFIG, w.paper)
