@@ -34,7 +34,10 @@ def judge(
     found: Mapping[str, Sequence[Cell]],
     resamples: Resamples,
 ) -> list[Judgement]:
-    """Return the verdicts on all claims of a paper; `found` are the cells of its artifacts."""
+    """Return the verdicts on all claims of a paper.
+
+    `artifacts` are all of the paper's, `found` has the cells of those that were made.
+    """
     return [
         judgement
         for name, claim in claims.items()
