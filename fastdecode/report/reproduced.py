@@ -74,10 +74,14 @@ def wanted(root: Path) -> dict[Path, str]:
 
 def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     """Yield the lines of a paper's table: an artifact each, and one of its claims."""
-    kept = {
+    folders = {
         column: [docs / f"measurements/{of}/{name}" for name in names for of in (key, ALL)]
         for column, names in LEVELS.items()
-        if any(_files(key, docs / "measurements", names))
+    }
+    kept = {
+        column: of
+        for column, of in folders.items()
+        if any(any(folder.glob(f"{key}.*.csv")) for folder in of)
     }
     yield line("artifact", "shows", *kept)
     yield "|---|---|" + "---:|" * len(kept)
@@ -89,13 +93,6 @@ def _table(key: str, paper: Paper, docs: Path) -> Iterator[str]:
     tallies = ([_tally(paper, csv, docs) for csv in files if csv.exists()] for files in judged)
     texts = map(_most, tallies)
     yield line("claims", "hold, do not hold, cannot be told", *texts)
-
-
-def _files(key: str, measurements: Path, names: list[str]) -> Iterator[Path]:
-    """Yield what is kept of a paper in its own folders and in those of a run of all papers."""
-    for name in names:
-        yield from (measurements / key / name).glob("*.csv")
-        yield from (measurements / ALL / name).glob(f"{key}.*.csv")
 
 
 def _most(found: list[tuple[int, str]]) -> str:
