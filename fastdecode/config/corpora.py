@@ -190,7 +190,7 @@ class Corpus(Row):
 
     def has_several_references(self, split: str) -> bool:
         """Tell whether several right translations of lines of a split are known."""
-        return bool(self.generate) or split in self.references
+        return bool(self.generate and split != "train") or split in self.references
 
     def downloads(self, split: str) -> tuple[str, ...]:
         """Keys of the downloads a split of files is read from, each once."""

@@ -164,11 +164,12 @@ class System(Row):
     training: dict[str, object] = Field({}, description="training settings of this system")
 
     def options(self) -> dict[str, Any]:
-        """Return what a training is told of the row: all but the depth of its decoder.
+        """Return what a training is told of the row: all but size and settings, told resolved.
 
-        That is in its architecture, and Snakemake trains again what has other options.
+        Those may stand in another row or be written otherwise and mean the same, and Snakemake
+        trains again what has other options.
         """
-        return self.model_dump(exclude={"decoder_layers"})
+        return self.model_dump(exclude={"role", "layers", "decoder_layers", "training"})
 
     @model_validator(mode="after")
     def _layers_once(self) -> "System":

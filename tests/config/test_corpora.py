@@ -122,6 +122,11 @@ def test_the_defaults_and_split_names() -> None:
     ]
 
 
+def test_the_toy_corpus_knows_all_right_translations_but_of_what_trains() -> None:
+    known = map(Corpus.model_validate(TOY).has_several_references, ("train", "valid", "test"))
+    assert list(known) == [False, True, True]
+
+
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     here, not_there = tmp_path / "a.de", tmp_path / "a.en"
     here.touch()

@@ -102,8 +102,14 @@ def test_a_system_may_have_a_decoder_of_its_own_depth(folder: Path) -> None:
     config = read(folder, datasets=["talks", "talks.8k"], training={"max_epochs": 1})
     assert config.architecture("talks.8k", "curious").layers == "2-3"
     assert config.architecture("talks", "curious").layers == "6-3"
-    # Nothing else tells that from another system: what has no such key is not trained again.
-    assert "decoder_layers" not in config.systems["curious"].options()
+
+
+def test_size_and_settings_of_a_system_are_no_options_of_its_training(folder: Path) -> None:
+    """They are told resolved: the same ones from another row do not train again."""
+    known = read(folder).systems["curious"].options()
+    row = {"role": "big", "layers": "6-3", "training": {"dropout": 0.2}}
+    write(folder, {"systems/other.yaml": {"systems": {"curious": row}, "decoders": {"odd": {}}}})
+    assert read(folder).systems["curious"].options() == known
 
 
 # Training settings: family < preset < dataset < family on the dataset < system < run

@@ -93,6 +93,7 @@ rule write_page:
             {
                 **paper.model_dump(include={"title", "authors", "year"}),
                 "key": key,
+                "judged": bool(claims_of(CONFIG, key)),
                 "artifacts": {
                     name: artifact.model_dump()
                     for name, artifact in paper.artifacts.items()

@@ -35,6 +35,7 @@ class PaperOf:
     authors: Sequence[str]
     year: int
     artifacts: Mapping[str, Artifact]
+    judged: bool = True  # its claims: else verdicts that lie there are of another run of this name
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
 def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
     name = f"claims.{paper.key}"
     file = place.path(f"{name}.csv")
-    said = sections.claims(VERDICTS.read(file), paper.artifacts) if file.is_file() else []
+    judged = paper.judged and file.is_file()
+    said = sections.claims(VERDICTS.read(file), paper.artifacts) if judged else []
     return {
         "paper": paper,
         "artifacts": [
@@ -155,7 +157,7 @@ def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:
         ],
         "claims": said,
         "tally": sections.tally(said),
-        "files": sections.files(name, place),
+        "files": sections.files(name, place) if judged else (),
     }
 
 

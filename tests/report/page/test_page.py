@@ -226,6 +226,13 @@ def test_verdicts_are_shown_with_their_numbers(written: str) -> None:
     assert "<td>1</td><td>0</td><td>2</td>" in written  # the tally
 
 
+def test_verdicts_of_what_the_run_does_not_judge_are_left_where_they_lie(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    text = page(replace(made, papers=[replace(made.papers[0], judged=False)]))
+    assert "mine.table1" in text and "verdict" not in text.split("</style>")[1]
+    assert "claims.mine" not in text
+
+
 def test_every_point_can_be_reached_and_read(written: str) -> None:
     read = Reader()
     read.feed(written)
