@@ -20,6 +20,7 @@ LEVELS = {  # a column, and the folders of which it has what tells most
     "toy, sizes on raw targets, three seeds": [
         "raw-sizes",
         "raw-sizes/size12",
+        "raw-sizes/size16",
         "raw-sizes/slots12",
     ],
     "toy, objectives, three seeds": ["objectives"],
