@@ -1,7 +1,7 @@
 """What slots begin with where nothing is known of them: source embeddings, mixed by position.
 
-So begin slots of the drafter of Xia et al. (2022, section 3.1), and in the code of Qian et al.
-(2021).
+So begin slots in the public code of Xia et al. (2022), whose paper has [MASK] there (figure 2), and
+in that of Qian et al. (2021).
 """
 
 from torch import Tensor, nn

@@ -1,7 +1,8 @@
 """The drafter (Xia et al. 2022, section 3.1): k slots after a prefix are filled in one pass.
 
-A Transformer whose decoder looks both ways over prefix and slots. A slot begins with what it finds
-in the source by its position alone; positions are added again before every layer.
+A Transformer whose decoder looks both ways over prefix and slots. As in the public code, where the
+paper says nothing of it, a slot begins with what it finds in the source by its position alone, and
+positions are added again before every layer.
 """
 
 import json

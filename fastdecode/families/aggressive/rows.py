@@ -189,7 +189,7 @@ class Decoder(DecoderRow):
             raise ValueError(str(error)) from None
 
     def repeats(self, system: AnySystem) -> tuple[str, dict[str, object]] | None:
-        """Strict verification writes what the verifier writes greedily (section 3.2).
+        """Strict verification writes what the verifier writes greedily (section 3, equation 5).
 
         With τ = 0 alone a tie may be taken for the likeliest word.
         """

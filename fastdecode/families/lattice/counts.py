@@ -1,9 +1,10 @@
 """Counts of a word-aligned training text: what the tables of the lattice are made from.
 
 Deng and Rush (2021), section 3: P(y | x_s, r) with r = s - t, the source position of a link less
-its target position, and P(s | S, t), the source position that slot t of a translation of S tokens
-comes from; both by relative counts over links. Positions are counted from 0 in BPE tokens. `</s>`
-has no part in it: S counts without it, no link leads to it, and it is never a candidate.
+its target position, and P(s | S, t), the position in a source of S tokens that slot t of its
+translation comes from; both by relative counts over links, without smoothing. Positions are counted
+from 0 in BPE tokens. `</s>` has no part in it: S counts without it, no link leads to it, and it is
+never a candidate.
 
 What the paper leaves open:
 - r is clipped to [-20, 20];

@@ -1,10 +1,10 @@
-"""The Markov transformer that learns edge scores (Deng and Rush 2021, section 3).
+"""The Markov transformer that learns edge scores (Deng and Rush 2021, section 3, appendix A.4).
 
 A Transformer whose decoder self-attention is causal within blocks of N slots. A block begins with
 `<s>` in the place of the word before, so that its n-th slot is predicted from n words: with N = 3 a
-pass trains unigram, bigram and trigram scores at once. Where blocks begin changes from sentence to
-sentence and update to update: a slot t begins one where (t - offset) mod N = 0. Slot 0 always holds
-`<s>`.
+pass trains unigram, bigram and trigram scores at once; the paper names the last two. Where blocks
+begin changes from sentence to sentence and update to update: a slot t begins one where (t - offset)
+mod N = 0. Slot 0 always holds `<s>`.
 """
 
 from typing import Any

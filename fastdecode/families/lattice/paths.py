@@ -2,12 +2,12 @@
 
 Slots count from 0 and lengths count `</s>`: a path of length L has words in slots 0 to L - 2,
 `</s>` in slot L - 1, and PAD in all later slots. A sentence's lengths go from `shortest` (Tmin >=
-1; from 2 on a translation has words) to `longest` (Tmax), so `</s>` stands in one of the slots
-Tmin - 1 to Tmax - 1 and PAD from slot Tmin on at the earliest. In the paper's words, which
-naive_search.py follows to the letter: `</s>` to PAD and PAD to PAD cost nothing; all else from
-`</s>`, all else from or to PAD, and any word in slot Tmax - 1 are forbidden. So the end of a path
-needs no states of its own: `</s>` is one more column beside the K words, and what stands behind it
-is settled.
+1; from 2 on a translation has words) to `longest` (Tmax), so `</s>` stands in one of the slots Tmin
+- 1 to Tmax - 1 and PAD from slot Tmin on at the earliest. The paper says only that PAD allows for
+several lengths (section 4). Our reading, which naive_search.py follows to the letter: `</s>` to PAD
+and PAD to PAD cost nothing; all else from `</s>`, all else from or to PAD, and any word in slot
+Tmax - 1 are forbidden. So the end of a path needs no states of its own: `</s>` is one more column
+beside the K words, and what stands behind it is settled.
 
 A lattice is given as two tensors of log-probabilities, in float32 or float64:
 

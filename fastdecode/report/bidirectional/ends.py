@@ -24,9 +24,9 @@ def cells(evidence: Evidence) -> pd.DataFrame:
     """Return the cells: for each end of a row, precisions in percent and their difference.
 
     Columns are named as the published ones, p1_single_l2r and so on. Precisions of ours are those
-    of fastdecode.measure.ends: of words, where the paper counts BPE tokens; on lines of over 30 on
-    the paper's own datasets, on all lines elsewhere, since captions have hardly any so long (two in
-    a thousand).
+    of fastdecode.measure.ends: of words, where the paper counts tokens, most likely those of BPE;
+    on lines of over 30 on the paper's own datasets, on all lines elsewhere, since captions have
+    hardly any so long (two in a thousand).
     """
     found = published_cells(evidence.artifact)
     for dataset, part in evidence.parts.items():
