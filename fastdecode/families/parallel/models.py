@@ -25,8 +25,8 @@ from fastdecode.transformer.highest import highest
 class GlancingDecoder(NATransformerDecoder):  # type: ignore[misc]
     """fairseq's decoder, but where a slot holds a word it begins with the word's embedding.
 
-    A slot that holds `<unk>` begins with a source embedding, as all do in fairseq. `<s>` and `</s>`
-    are given as words.
+    A slot that holds `<unk>` begins with a source embedding, if the model copies any, as all slots
+    then do in fairseq. `<s>` and `</s>` are given as words.
     """
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):

@@ -41,10 +41,11 @@ class System(AnySystem):
         description="glat and ctc-glat: how much of what is wrong is revealed, at the beginning "
         f"and in the end of training (by default {GLANCE[0]} and {GLANCE[1]})",
     )
-    soft_copy: bool = Field(
-        False,
-        description="glat, ctc and ctc-glat: blank slots begin with all source embeddings, mixed "
-        "by positions (the authors' code of glat), instead of one each",
+    source_copy: Literal["even", "soft", "none"] = Field(
+        "even",
+        description="glat, ctc and ctc-glat: what blank slots begin with; even: one source "
+        "embedding each, as of nat; soft: all of them, mixed by positions (the authors' code of "
+        "glat); none: the embedding of `<unk>` (their recipe for ctc-glat), as of cmlm",
     )
     activation: Literal["relu", "gelu"] = Field(
         "relu", description="of feed-forward layers; the graph has gelu"
@@ -56,8 +57,8 @@ class System(AnySystem):
             raise ValueError(f"upsample is for kind: ctc and ctc-glat, not {self.kind}")
         if self.glance is not None and "glat" not in self.kind:
             raise ValueError(f"glance is for kind: glat and ctc-glat, not {self.kind}")
-        if self.soft_copy and self.kind in ("nat", "cmlm"):
-            raise ValueError(f"soft_copy is for kind: glat, ctc and ctc-glat, not {self.kind}")
+        if self.source_copy != "even" and self.kind in ("nat", "cmlm"):
+            raise ValueError(f"source_copy is for kind: glat, ctc and ctc-glat, not {self.kind}")
         return self
 
     @property

@@ -30,20 +30,20 @@ class Recipe:
     options: tuple[str, ...] = ()
 
 
-# As fairseq's own recipe trains, and those of most papers since: the length is predicted as a
-# difference to the source's; wide models begin as BERT. That recipe learns positions too: here they
-# are sines, as in all systems.
+# As fairseq's own recipe for nat trains: the length is predicted as a difference to the source's;
+# wide models begin as BERT. That recipe learns positions and copies nothing: here positions are
+# sines, as in all systems, and nat copies, as its paper.
 LENGTH = ("--pred-length-offset", "--length-loss-factor", "0.1")
 COPY = ("--src-embedding-copy",)  # the decoder begins with source embeddings, copied evenly
-SLOTS = (*COPY, *LENGTH)
+COPIES = {"even": COPY, "soft": (*COPY, "--soft-copy"), "none": ()}
 POSITIONS = 1024  # of a source, with its frame
 
 RECIPES = {
-    "nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", SLOTS),
+    "nat": Recipe("nonautoregressive_transformer", "nat_loss", "full_mask", LENGTH),
     "cmlm": Recipe(CMLM, "nat_loss", "random_mask", LENGTH),
-    "glat": Recipe(GLAT, "nat_loss", "full_mask", SLOTS),
-    "ctc": Recipe(CTC, CTC, "no_target", COPY),
-    "ctc-glat": Recipe(CTC, CTC, "no_target", COPY),
+    "glat": Recipe(GLAT, "nat_loss", "full_mask", LENGTH),
+    "ctc": Recipe(CTC, CTC, "no_target"),
+    "ctc-glat": Recipe(CTC, CTC, "no_target"),
 }
 
 
@@ -55,8 +55,8 @@ def arguments(job: "Job") -> list[str]:
     return [
         *model_arguments(job.architecture, job.joint, recipe.architecture),
         *recipe.options,
+        *COPIES["none" if kind == "cmlm" else job.options["source_copy"]],
         *(["--activation-fn", "gelu"] if job.options["activation"] == "gelu" else []),
-        *(["--soft-copy"] if job.options["soft_copy"] else []),
         *initial_weights(job.architecture),
         *(_upsampling(job.options["upsample"] or UPSAMPLE) if "ctc" in kind else []),
         *("--task", TASK, "--family", "parallel", "--noise", recipe.noise),

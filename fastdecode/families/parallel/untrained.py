@@ -27,7 +27,7 @@ def decoders(length: int, device: str) -> dict[str, dict[str, Any]]:
 
 
 def build(plan: "Untrained") -> System:
-    """Return a CTC model that begins as the code of GLAT's authors."""
+    """Return a CTC model with the slots that the code of GLAT's authors gives to glat."""
     glat = {"src_embedding_copy": True, "soft_copy": True, "activation_fn": "gelu"}
     slots = UPSAMPLE * (POSITIONS + 1)
     return plan.system(CtcModel, upsample=UPSAMPLE, max_target_positions=slots, **glat)

@@ -89,11 +89,12 @@ def test_a_batch_is_its_sentences_one_by_one(dice: System, ragged: Sentences, be
 
 @pytest.mark.parametrize("engine", ["eager", "fastdecode"])
 @pytest.mark.parametrize("kind", ["glat", "ctc"])
-def test_a_batch_of_soft_copies_is_its_sentences_one_by_one(
-    kind: str, engine: str, ragged: Sentences
+@pytest.mark.parametrize("copies", [{"soft_copy": True}, {"src_embedding_copy": False}])
+def test_a_batch_of_other_copies_is_its_sentences_one_by_one(
+    copies: dict[str, bool], kind: str, engine: str, ragged: Sentences
 ) -> None:
     search = {"search": "ctc"} if kind == "ctc" else {"length_beam": 3}
-    decode = decoder(untrained(kind, soft_copy=True), engine=engine, **search)
+    decode = decoder(untrained(kind, **copies), engine=engine, **search)
     together = decode(ragged)
     assert len({" ".join(translation.tokens) for translation in together}) > 10
     for sentence, batched in zip(ragged, together, strict=True):

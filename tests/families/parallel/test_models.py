@@ -59,6 +59,23 @@ def test_a_slot_of_a_soft_copy_begins_with_a_mixture_of_the_source() -> None:
     assert untrained("glat").models[0].decoder.copy is None
 
 
+def test_where_nothing_is_copied_a_blank_slot_knows_nothing_of_the_source() -> None:
+    slots = torch.tensor([[BOS, UNK, 7, UNK, EOS]]).expand(2, -1)
+    for kind in ("glat", "ctc"):
+        system = untrained(kind, src_embedding_copy=False)
+        (model,) = system.models
+        decoder: Any = model.decoder
+        begun: list[Tensor] = []
+        with torch.no_grad():
+            words = decoder.embed_scale * decoder.embed_tokens(slots)
+            decoder.layers[0].register_forward_pre_hook(
+                lambda _, inputs, begun=begun: begun.append(inputs[0].transpose(0, 1))
+            )
+            encoded = model.encoder(frame_sources(SOURCES, system.source))
+            model.decoder(normalize=False, prev_output_tokens=slots, encoder_out=encoded)
+        assert torch.allclose(begun[0], words + decoder.embed_positions(slots))
+
+
 def test_nothing_shown_is_a_nat() -> None:
     """With one table of embeddings, `<s>` and `</s>` are what would be copied."""
     sources = frame_sources(SOURCES, untrained("nat").source)

@@ -37,19 +37,21 @@ def test_whether_rows_are_padded_nobody_asks_a_device_that_would_be_waited_for()
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize(
-    ("kind", "soft"),
+    ("kind", "copies"),
     [
-        ("nat", False),
-        ("cmlm", False),
-        ("glat", False),
-        ("ctc", False),
-        ("glat", True),
-        ("ctc", True),
+        ("nat", {}),
+        ("cmlm", {}),
+        ("glat", {}),
+        ("ctc", {}),
+        ("glat", {"soft_copy": True}),
+        ("ctc", {"soft_copy": True}),
+        ("glat", {"src_embedding_copy": False}),
+        ("ctc", {"src_embedding_copy": False}),
     ],
 )
 def test_ours_says_what_fairseqs_says(
     kind: str,
-    soft: bool,
+    copies: dict[str, bool],
     joint: bool,
     times: int,
     free: bool,
@@ -57,7 +59,7 @@ def test_ours_says_what_fairseqs_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(networks, "looks_are_free", lambda device: free)
-    system = untrained(kind, share_all_embeddings=joint, soft_copy=soft)
+    system = untrained(kind, share_all_embeddings=joint, **copies)
     (model,) = system.models
     answers: dict[Any, Any] = {}
     for sentences in (ragged, ragged[:1]):

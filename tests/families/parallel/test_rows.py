@@ -21,8 +21,8 @@ ROWS = yaml.safe_load((Path(__file__).parents[3] / "config/systems/parallel.yaml
         ({"kind": "glat", "upsample": 3}, "upsample is for kind: ctc and ctc-glat, not glat"),
         ({"kind": "ctc", "upsample": 1}, '"upsample": input should be greater than or equal to 2'),
         ({"kind": "ctc", "glance": [0.5, 0.3]}, "glance is for kind: glat and ctc-glat, not ctc"),
-        ({"soft_copy": True}, "soft_copy is for kind: glat, ctc and ctc-glat, not nat"),
-        ({"kind": "cmlm", "soft_copy": True}, "soft_copy is for kind: glat, ctc and ctc-glat, not"),
+        ({"source_copy": "soft"}, "source_copy is for kind: glat, ctc and ctc-glat, not nat"),
+        ({"kind": "cmlm", "source_copy": "none"}, "source_copy is for kind: glat, ctc and ctc-gl"),
         ({"kind": "glat", "glance": [1.5, 0.3]}, '"glance.0": input should be less than'),
     ],
 )
@@ -53,14 +53,19 @@ def test_every_kind_has_a_recipe_and_a_search() -> None:
     assert set(get_args(Kind)) == set(RECIPES) == set(SEARCHES)
 
 
-def test_glat_and_ctc_begin_as_the_code_of_glats_authors() -> None:
+def test_glat_and_ctc_begin_as_glat_does_in_the_code_of_its_authors() -> None:
     systems = {name: System(**row) for name, row in ROWS["systems"].items()}
-    found = {name: (row.soft_copy, row.activation) for name, row in systems.items()}
-    others = {"ctc-even-copy": (False, "gelu"), "ctc-relu": (True, "relu")}
+    found = {name: (row.source_copy, row.activation) for name, row in systems.items()}
+    others = {
+        "ctc-even-copy": ("even", "gelu"),
+        "ctc-relu": ("soft", "relu"),
+        "ctc-no-copy": ("none", "gelu"),
+        "ctc-glat-no-copy": ("none", "gelu"),
+    }
     assert {name: found[name] for name in others} == others
     for name in found.keys() - others:
         mixes = systems[name].kind in ("glat", "ctc", "ctc-glat")
-        assert found[name] == ((True, "gelu") if mixes else (False, "relu"))
+        assert found[name] == (("soft", "gelu") if mixes else ("even", "relu"))
 
 
 @pytest.mark.parametrize(

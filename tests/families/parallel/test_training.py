@@ -30,6 +30,8 @@ from tests.families.parallel.conftest import untrained
 from tests.largest import Largest
 from tests.train.trainings import appears, assert_same, kill_and_resume
 
+COPY = "--src-embedding-copy"
+
 TrainedAs = Callable[[str], Path]
 
 
@@ -178,15 +180,22 @@ def test_the_command_says_what_other_kinds_learn(
         assert found[found.index(option) + 1] == value
     assert ("--glance-from" in found) == ("glat" in kind)
     assert ("--upsample" in found) == ("ctc" in kind)
-    assert ("--src-embedding-copy" in found) == (kind != "cmlm")
+    assert (COPY in found) == (kind != "cmlm")
     assert not {"--soft-copy", "--activation-fn"} & set(found)
 
 
-def test_the_command_says_how_the_authors_of_glat_train(job_of: Callable[..., Job]) -> None:
-    options = {"soft_copy": True, "activation": "gelu"}
-    found = job_of("ctc-glat", options, max_epochs=1).arguments()
-    assert {"--soft-copy", "--src-embedding-copy"} <= set(found)
-    assert found[found.index("--activation-fn") + 1] == "gelu"
+@pytest.mark.parametrize(
+    ("source_copy", "said"),
+    [("even", {COPY}), ("soft", {COPY, "--soft-copy"}), ("none", set())],
+)
+def test_the_command_says_what_blank_slots_begin_with(
+    source_copy: str, said: set[str], job_of: Callable[..., Job]
+) -> None:
+    options = {"source_copy": source_copy, "activation": "gelu"}
+    for kind in ("glat", "ctc", "ctc-glat"):
+        found = job_of(kind, options, max_epochs=1).arguments()
+        assert set(found) & {COPY, "--soft-copy"} == said
+        assert found[found.index("--activation-fn") + 1] == "gelu"
 
 
 def test_training_and_decoding_frame_alike(task: ParallelTask) -> None:
