@@ -1,7 +1,7 @@
 """What slots begin with where nothing is known of them: source embeddings, mixed by position.
 
 So begin slots in the public code of Xia et al. (2022), whose paper has [MASK] there (figure 2), and
-in that of Qian et al. (2021).
+of glat in that of Qian et al. (2021); neither scales embeddings or divides by √d, as is done here.
 """
 
 from torch import Tensor, nn

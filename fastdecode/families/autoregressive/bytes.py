@@ -19,12 +19,14 @@ def bytes_overflow(
     """Tell whether int8 translates wrongly here: with oneDNN, on an x86 processor without VNNI.
 
     oneDNN then adds pairs of products in 16 bits, which two of them exceed (its guide, "Nuances of
-    int8 computations"). CTranslate2 takes MKL on Intel's processors, and where it is told to.
+    int8 computations"). CTranslate2 takes MKL on Intel's processors, unless it is told otherwise.
     """
-    if environment.get(MKL) == "1" or not cpuinfo.is_file():
+    if not cpuinfo.is_file():
         return False
     text = cpuinfo.read_text(encoding="utf-8", errors="replace")
     flags = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
-    if flags is None or "GenuineIntel" in text:
+    told = environment.get(MKL)
+    by_mkl = told in ("1", "true", "TRUE") if told else "GenuineIntel" in text
+    if flags is None or by_mkl:
         return False
     return not {"avx512_vnni", "avx_vnni"} & set(flags[1].split())

@@ -15,6 +15,8 @@ from fastdecode.families.autoregressive.bytes import bytes_overflow
         ("AuthenticAMD", "avx2 avx512f avx512_vnni", {}, False),
         ("AuthenticAMD", "avx2 avx_vnni", {}, False),
         ("GenuineIntel", "avx avx2", {}, False),  # CTranslate2 takes MKL there
+        ("GenuineIntel", "avx avx2", {"CT2_USE_MKL": ""}, False),
+        ("GenuineIntel", "avx avx2", {"CT2_USE_MKL": "0"}, True),
     ],
 )
 def test_products_of_bytes_overflow_without_instructions_for_them(
