@@ -22,6 +22,7 @@ LEVELS = {  # a column, and the folders of which it has what tells most
         "raw-sizes/size12",
         "raw-sizes/size16",
         "raw-sizes/slots12",
+        "raw-sizes/slots16",
     ],
     "toy, objectives, three seeds": ["objectives"],
     "toy, objectives, one seed": ["objectives/one-seed"],
