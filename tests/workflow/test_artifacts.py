@@ -1,5 +1,7 @@
 """The tables and figures of a paper through the workflow."""
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +132,23 @@ def test_artifacts_stand_in_the_report(finished: Workplace, tmp_path: Path) -> N
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "Of Two Systems" in page and "the student is quick" in page.lower()
     assert "data:image/svg+xml" in page and "sentences" in page
+    _one_alone(place, report)
+
+
+def _one_alone(place: Workplace, report: Path) -> None:
+    """Make one table again, as `figures --config papers=[mine.table1]` does, and touch no other."""
+    table = report / "mine.table1.md"
+    before, text = _times(report.glob("mine.figure*")), table.read_text(encoding="utf-8")
+    table.unlink()
+    place.run = place.run | {"papers": ["mine.table1"]}
+    place.save()
+    done = place.snakemake("figures")
+    assert done.returncode == 0, done.stdout
+    assert table.read_text(encoding="utf-8") == text
+    assert _times(report.glob("mine.figure*")) == before != {}
+    assert not re.findall(r"(?:Training|Translating|Timing|Distilling) .*", done.stdout)
+
+
+def _times(files: Iterable[Path]) -> dict[str, int]:
+    """Return when each file was written, by its name."""
+    return {file.name: file.stat().st_mtime_ns for file in files}
