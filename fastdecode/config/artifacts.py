@@ -1,6 +1,6 @@
 """What of a run goes into the artifacts of its papers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -25,22 +25,45 @@ def entries(config: Configuration, artifact: Artifact) -> dict[str, dict[str, st
     A row names its decoder of one tier. The fast decoder of a reference one is that with the same
     search, in the precision of the run.
     """
-    decoders = {entry: config.decoders_of(entry) for entry in config.run.systems}
     found: dict[str, dict[str, str]] = {}
     if not traits(artifact.function).metrics:
         return found
-    named = [artifact.patterns(row) for row in (*artifact.rows, *artifact.systems)]
-    for row, patterns in (one for entry in named for one in entry.items()):
-        chosen = (choose(pattern, list(config.run.systems), decoders) for pattern in patterns)
-        entry = next(filter(None, chosen), None)
-        if entry is None:
-            continue
+    for row, entry in _chosen(config, artifact).items():
         model, _, decoder = entry.rpartition("/")
         tiers = {config.decoders[decoder].tier: entry}
         if fast := config.fast(decoder, model):
             tiers["optimised"] = f"{model}/{fast}"
         found[row] = {str(tier): entry for tier, entry in tiers.items()}
     return found
+
+
+def _chosen(config: Configuration, artifact: Artifact) -> dict[str, str]:
+    """Return row or system → target/system/decoder, for those that the run has.
+
+    Of a row's patterns the first counts that was run. Where they differ in the same way in several
+    rows, as in raw or distilled targets, or in λ = 8 or 4, these rows take the same of them, that
+    of which the run has most: a table shall not compare one model's search with another's.
+    """
+    systems = list(config.run.systems)
+    decoders = {entry: config.decoders_of(entry) for entry in systems}
+    found: dict[str, list[str | None]] = {}  # row → what the run has of each of its patterns
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in (*artifact.rows, *artifact.systems):
+        for name, patterns in artifact.patterns(row).items():
+            found[name] = [choose(pattern, systems, decoders) for pattern in patterns]
+            alike.setdefault(_what_differs(patterns), []).append(name)
+    best: dict[str, int] = {}  # row → which of its patterns counts
+    for names in alike.values():
+        rows = zip(*(found[name] for name in names), strict=True)
+        there = [len([*filter(None, entries)]) for entries in rows]
+        best |= dict.fromkeys(names, there.index(max(there)))
+    return {name: entry for name in found if (entry := found[name][best[name]])}
+
+
+def _what_differs(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the targets of patterns if they differ, else their systems."""
+    targets, systems = zip(*(pattern.split("/")[:2] for pattern in patterns), strict=True)
+    return targets if len(set(targets)) > 1 else systems
 
 
 def without_ours(config: Configuration) -> list[str]:

@@ -66,7 +66,8 @@ class Artifact(Row):
     rows: dict[Name, dict[str, Cell]] = Field(
         {},
         description="row → published cells; `ours`: target/system/decoder of the run, or several, "
-        "of which the first that was run counts, the target a teacher, raw or distilled; or names "
+        "of which the first that was run counts (where lists of several rows differ alike, that of "
+        "which the run has most), the target a teacher, raw or distilled; or names "
         "→ such patterns, for columns that measure bleu@<name>; in a table of parameters the key "
         "of the setting, <decoder>/<key> of a decoder's, several, or column → key; in what is made "
         "of traces the name of one",

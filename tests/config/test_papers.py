@@ -97,6 +97,51 @@ def test_a_row_takes_the_first_pattern_that_was_run() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("decoders", "found"),
+    [
+        ({"raw/dag": 1, "raw/dag-lambda4": 2}, {"raw/dag-lambda4": 2}),  # most rows
+        ({"raw/dag": 1, "raw/dag-lambda4": 1}, {"raw/dag": 1}),  # as many: the first
+        (  # raw and distilled targets are compared, too
+            {"raw/dag": 2, "raw/dag-lambda4": 1, "transformer/dag-lambda4": 2},
+            {"raw/dag-lambda4": 1, "transformer/dag-lambda4": 2},
+        ),
+    ],
+)
+def test_rows_of_like_patterns_take_the_same(
+    decoders: dict[str, int], found: dict[str, int]
+) -> None:
+    names = ["dag-lookahead", "dag-beam"]
+    config = run(
+        datasets=["toy.long"],
+        systems=["raw/transformer", *decoders],
+        decoders=["beam5", *({entry: names[:count]} for entry, count in decoders.items())],
+        papers=["dag.table1"],
+        speedup_over={"reference": "raw/transformer/beam5"},
+    )
+    there = entries(config, config.papers["dag"].artifacts["table1"])
+    models = [
+        tiers["reference"].rpartition("/")[0]
+        for row, tiers in there.items()
+        if row.startswith("da_")
+    ]
+    assert {model: models.count(model) for model in models} == found
+
+
+def test_targets_do_not_mix_where_a_run_has_the_one_half_raw_and_the_other_distilled() -> None:
+    config = run(
+        datasets=["toy.long"],
+        systems=["raw/transformer-big", "transformer-big/transformer", "raw/bidirectional"],
+        decoders=["beam10", "pairs-beam10"],
+        papers=["bidirectional.table2a"],
+        speedup_over={"reference": "raw/transformer-big/beam10"},
+    )
+    found = entries(config, config.papers["bidirectional"].artifacts["table2a"])
+    assert {row: tiers["reference"] for row, tiers in found.items()} == {
+        "double_bidir": "raw/bidirectional/pairs-beam10"
+    }
+
+
 def test_parts_say_splits_and_settings() -> None:
     (part,) = parts(run(), artifact("table2")).values()
     assert (part["split"], part["timed"]) == ("valid", "test")
