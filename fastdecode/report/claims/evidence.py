@@ -10,7 +10,6 @@ import pandas as pd
 
 from fastdecode.config.metrics import METRICS, Metric
 from fastdecode.config.papers import AT, DISTILLED, NO_TEACHER, Artifact
-from fastdecode.errors import UserError
 from fastdecode.measure.resampling import Numbers
 from fastdecode.report.artifacts.cells import CELLS
 from fastdecode.report.artifacts.points import POINTS
@@ -198,6 +197,7 @@ class Estimate:
     cells: tuple[Cell, ...] = ()
     missing: tuple[str, ...] = ()
     no_interval: bool = False  # others would move a number in it, of which no resamples are known
+    by_zero: bool = False  # a ratio over zero, or made of one: it has no value
 
 
 Look = Callable[[str], Estimate]  # what finds a cell by its name
@@ -250,14 +250,10 @@ def combine(operation: str, parts: list[Estimate]) -> Estimate:
     cells = tuple(cell for part in parts for cell in part.cells)
     if missing:
         return Estimate(float("nan"), cells=cells, missing=missing)
+    if any(part.by_zero for part in parts) or (operation == "ratio" and parts[1].value == 0):
+        return Estimate(float("nan"), cells=cells, by_zero=True)
     made = OPERATIONS[operation]
     drawn = None
     if any(part.drawn is not None for part in parts):
         drawn = made(*(part.value if part.drawn is None else part.drawn for part in parts))
-    try:
-        return Estimate(
-            made(*(part.value for part in parts)), drawn, cells, no_interval=no_interval
-        )
-    except ZeroDivisionError:
-        named = ", ".join(cell.name for cell in cells)
-        raise UserError(f"a claim divides by zero: {operation} of {named}") from None
+    return Estimate(made(*(part.value for part in parts)), drawn, cells, no_interval=no_interval)

@@ -15,6 +15,7 @@ HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
 RARE = 0.01  # a share of resamples that may lack what a number is of, such as lines of a length
 NO_INTERVAL = "no interval is known"
 NO_TWIN = "a decoder does not write what it has to"
+BY_ZERO = "it is a ratio over zero"
 TOO_FEW = "too few repeats or lines for an interval"
 
 
@@ -64,8 +65,8 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
     """Say whether a number, with its interval where it has one, is between its bounds."""
     bottom = float("-inf") if above is None else above
     top = float("inf") if below is None else below
-    if made.missing:
-        return _unmeasured(text, made)
+    if made.missing or made.by_zero:
+        return _without_value(text, made)
     low = high = made.value
     if made.drawn is not None:
         there = made.drawn[~np.isnan(made.drawn)]
@@ -99,8 +100,8 @@ def _within(text: str, made: Estimate, above: float | None, below: float | None)
 
 def _same(text: str, made: Estimate) -> Finding:
     """Say whether a difference is zero, with every resample, too."""
-    if made.missing:
-        return _unmeasured(text, made)
+    if made.missing or made.by_zero:
+        return _without_value(text, made)
     verdict, why = HOLDS, ""
     if made.value != 0:
         verdict = FAILS
@@ -113,6 +114,7 @@ def _same(text: str, made: Estimate) -> Finding:
     return Finding(text, verdict, made.value, above=0, below=0, cells=made.cells, why=why)
 
 
-def _unmeasured(text: str, made: Estimate) -> Finding:
+def _without_value(text: str, made: Estimate) -> Finding:
     names = ", ".join(dict.fromkeys(made.missing))
-    return Finding(text, UNKNOWN, cells=made.cells, why=f"not measured: {names}")
+    why = f"not measured: {names}" if names else BY_ZERO
+    return Finding(text, UNKNOWN, cells=made.cells, why=why)

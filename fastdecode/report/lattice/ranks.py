@@ -1,6 +1,7 @@
 """Figure 2: the rank that the selected words had before the search."""
 
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pandas as pd
 
@@ -21,7 +22,7 @@ READINGS = {
 def points(evidence: Evidence) -> pd.DataFrame:
     """Return the share of selected words by rank, from 1 to K; a series for each reading of rank.
 
-    Words of all seeds are counted together.
+    It is the mean over seeds of a seed's share.
     """
     lines = []
     for dataset in evidence.parts:
@@ -29,16 +30,17 @@ def points(evidence: Evidence) -> pd.DataFrame:
         origins = [document["provenance"] for document in here]
         for reading, name in READINGS.items():
             counts = [document["readings"][reading]["counts"] for document in here]
-            total = sum(map(sum, counts))
-            for rank, words in enumerate(map(sum, zip(*counts, strict=True)), 1):
+            shares = [[words / max(1, sum(of_one)) for words in of_one] for of_one in counts]
+            for rank, found in enumerate(zip(*shares, strict=True), 1):
                 lines.append(
                     {
                         "dataset": dataset,
                         "series": name,
                         "source": OURS,
                         "x": rank,
-                        "y": words / max(1, total),
-                        "n": len(here),
+                        "y": fmean(found),
+                        "n": len(found),
+                        "sd": stdev(found) if len(found) > 1 else None,
                         "part": f"{reading}/{rank}",
                         **of_seeds(origins),
                     }

@@ -12,7 +12,7 @@ from fastdecode.errors import UserError
 from fastdecode.files import write_csv
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Cell, Resamples
-from fastdecode.report.claims.findings import FAILS, HOLDS, UNKNOWN
+from fastdecode.report.claims.findings import BY_ZERO, FAILS, HOLDS, UNKNOWN
 from fastdecode.report.claims.judge import SO_FAR, judge
 from fastdecode.report.claims.printed import VERDICTS, printed, verdicts
 from tests.report.claims.cases import ARTIFACTS, cells_of, judged, line, samples, verdict
@@ -325,10 +325,14 @@ def test_rows_that_are_datasets_of_a_corpus_are_judged_as_one(tmp_path: Path) ->
     assert (one.place, one.verdict) == ("toy", HOLDS)
 
 
-def test_a_division_by_zero_says_where(tmp_path: Path) -> None:
+def test_what_is_over_zero_cannot_be_told_and_the_rest_can(tmp_path: Path) -> None:
     found = {"table1": cells_of(tmp_path, line("slow", "memory", 0.0))}
-    with pytest.raises(UserError, match=r"divides by zero: ratio of slow\.memory"):
-        judged(found, {"value": {"ratio": ["slow.memory", "slow.memory"]}, "above": 1})
+    ratio = {"ratio": ["slow.memory", "slow.memory"]}
+    for value in (ratio, {"minus": [ratio, "slow.memory"]}):
+        checks = {"value": value, "above": 1}, {"value": "slow.memory", "above": -1}
+        (one,) = judged(found, *checks)
+        assert one.verdict == UNKNOWN
+        assert [finding.why for finding in one.findings] == [BY_ZERO, ""]
 
 
 def test_a_condition_that_two_tables_tell_of_names_them(tmp_path: Path) -> None:

@@ -19,24 +19,27 @@ ARTIFACT = Artifact(
 
 @pytest.fixture
 def evidence(origin: dict[str, Any]) -> Evidence:
-    readings = {
-        "best_edge": {"counts": [6, 3, 0, 1]},
-        "given_previous": {"counts": [8, 2, 0, 0]},
-    }
     seeds = [
-        {"provenance": {**origin, "seed": seed, "commit": f"c{seed}"}, "readings": readings}
-        for seed in (1, 2)
+        {
+            "provenance": {**origin, "seed": seed, "commit": f"c{seed}"},
+            "readings": {
+                "best_edge": {"counts": best},
+                "given_previous": {"counts": [8, 2, 0, 0]},
+            },
+        }
+        for seed, best in ((1, [7, 2, 0, 1]), (2, [10, 8, 0, 2]))  # of 10 words, and of 20
     ]
     parts = {"toy": Part("valid", "test", {})}
     return Evidence(ARTIFACT, pd.DataFrame(), parts, seeds)
 
 
-def test_words_of_all_seeds_are_counted_together(evidence: Evidence) -> None:
+def test_a_share_is_a_mean_over_seeds_as_what_claims_resample(evidence: Evidence) -> None:
     found = points(evidence)
     best = found[found["series"] == "by the best edge to the word"]
     assert best["x"].tolist() == [1, 2, 3, 4]
     assert best["y"].tolist() == pytest.approx([0.6, 0.3, 0, 0.1])
     assert best["y"].sum() == pytest.approx(1)
+    assert best["sd"].tolist() == pytest.approx([0.2 / 2**0.5, 0.2 / 2**0.5, 0, 0])
     assert set(best["commit"]) == {"c1 c2"}
 
 
