@@ -20,7 +20,7 @@ from fastdecode.report.canvas import (
 )
 from fastdecode.report.latency_numbers import SETTINGS, WHOLE
 from fastdecode.report.speed_words import described, threads_of
-from fastdecode.report.tables import DISTURBED, only
+from fastdecode.report.tables import APART, DISTURBED, only
 
 ROW = 0.34  # inches: a decoder's row
 BINS = 30
@@ -156,6 +156,10 @@ def _head(table: pd.DataFrame) -> str:
 
 
 def _marked(table: pd.DataFrame) -> dict[str, str]:
-    """Return what a decoder is called in the figure: marked if its time was disturbed."""
-    busy = set(table.loc[table["latency_disturbed"] > 0, "decoder"])
-    return {name: name + DISTURBED * (name in busy) for name in table["decoder"]}
+    """Return what a decoder is called in the figure, with the marks of its time."""
+    marks = dict.fromkeys(table["decoder"], "")
+    for mark, column in ((DISTURBED, "latency_disturbed"), (APART, "differs")):
+        if column in table:  # older files do not tell of the second
+            for name in set(table.loc[table[column] > 0, "decoder"]):
+                marks[name] += mark
+    return {name: name + mark for name, mark in marks.items()}

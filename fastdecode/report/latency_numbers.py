@@ -10,8 +10,9 @@ import pandas as pd
 
 from fastdecode.errors import UserError
 from fastdecode.report.sheet import read_rows
+from fastdecode.report.speed_numbers import KEY
 from fastdecode.report.tables import seeds_of
-from fastdecode.report.tidy import MEMORY, STAGE
+from fastdecode.report.tidy import DIFFERS, MEMORY, STAGE
 
 SAMPLES = frozenset(
     {"decoder", "repeat", "line", "milliseconds", "tokens"}
@@ -29,6 +30,7 @@ SETTINGS = (  # how a decoder was timed, beside its numbers in every table
     "device",
     "over",
     "latency_disturbed",
+    "differs",
 )
 
 
@@ -45,11 +47,14 @@ def measured_so(
 ) -> pd.DataFrame:
     """Return what was timed of one sentence at a time with that many threads.
 
-    "all" threads are the most that were timed.
+    "all" threads are the most that were timed. A column more, `differs`, is above zero where a
+    decoder does not write what it has to, in any tier.
 
     Raises UserError if there are none.
     """
-    rows = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
+    here = tidy[(tidy["dataset"] == dataset) & (tidy["split"] == split)]
+    differs = here[here["metric"] == DIFFERS].groupby(list(KEY))["value"].max()
+    rows = here.join(differs.rename("differs"), on=list(KEY))
     rows = rows[(rows["tier"] == tier) & (rows["scenario"] == "S1")]
     rows = rows[~rows["metric"].str.startswith(MEMORY)]  # its job may have had fewer cores
     most = max(map(int, rows["threads"]), default=0)
@@ -85,7 +90,7 @@ def with_settings(table: pd.DataFrame, rows: pd.DataFrame, over: str = "") -> pd
     """Return a table of these decoders with SETTINGS beside its numbers, from which it is drawn.
 
     `rows` are of measured_so; `over` is what speed-ups are over. `latency_disturbed` is above zero
-    where a time was disturbed.
+    where a time was disturbed, `differs` where a decoder does not write what it has to.
     """
     named = rows.assign(decoder=_named(rows), seeds=seeds_of(rows["seed"]), over=over)
     settings = named.drop_duplicates("decoder").set_index("decoder")

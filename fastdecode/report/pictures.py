@@ -23,7 +23,7 @@ DRAWN: dict[str, Callable[..., None]] = {
     "stages": draw_stages,
 }
 NAMES = (*DRAWN, SPEED)  # what names of such files begin with
-TEXTS = {*ORIGIN, *SETTINGS} - {"latency_disturbed"}
+TEXTS = {*ORIGIN, *SETTINGS} - {"latency_disturbed", "differs"}
 
 
 def draw(csv: Path, *pictures: Path) -> None:

@@ -14,6 +14,7 @@ from fastdecode.report.sheet import Sheet
 MODEL = ("dataset", "target", "system", "seed")  # what names one trained model
 SHAPE = ("family", "layers", "parameters")  # what its train.json says about it
 SETTING = ("tier", "scenario", "batch", "device", "threads", "precision")  # how speed was measured
+TIMED = ("tier", "scenario", "device", "threads")  # those of them that a file of times has one of
 COLUMNS = [
     "run",  # name of the configuration
     "dataset",
@@ -88,7 +89,12 @@ def gather(
                 rows.append((path, row))
     rows += [(path, row) for path in quality for row in _rows(path, _quality_rows)]
     latency = sorted(latency, key=_of_all_threads)
-    rows += [(path, row) for path in latency for row in _rows(path, _latency_rows)]
+    timed: dict[tuple[str, ...], bool] = {}  # a file's settings → whether all threads
+    for path in latency:
+        of_all = _of_all_threads(path)
+        for row in _rows(path, _latency_rows):
+            if timed.setdefault(_pick(row, ("dataset", "split", *TIMED)), of_all) == of_all:
+                rows.append((path, row))
     rows += [(path, row) for path in memory for row in _rows(path, _memory_rows)]
     rows += [(path, row) for path in agreement for row in _rows(path, _agreement_rows)]
 
@@ -103,8 +109,6 @@ def gather(
             )
         row |= {"run": run, **shapes[model]}
         key = _pick(row, (*MODEL, "decoder", "split", "metric", *SETTING))
-        if key in seen and _of_all_threads(path):
-            continue
         if key in seen:
             raise UserError(
                 f"{seen[key]} and {path} both give {' '.join(filter(None, key))}: "

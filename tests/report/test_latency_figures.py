@@ -109,6 +109,20 @@ def test_disturbed_times_are_marked(
 
 
 @pytest.mark.parametrize("draw", [lengths, ratios, stages])
+def test_what_writes_something_else_than_it_has_to_is_marked(
+    draw: Draw, samples: pd.DataFrame, tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
+) -> None:
+    (greedy,) = tidy[(tidy["system"] == "base") & (tidy["decoder"] == "greedy")].index[:1]
+    differs = tidy.loc[[greedy]].assign(metric="differs", value=1.0, tier="", scenario="")
+    draw(tmp_path, samples, pd.concat([tidy, differs], ignore_index=True))
+    figure = saved[-1]
+    said = ", ≠ not what it has to write, 1 thread"
+    assert figure.get_suptitle() == HEAD.replace(", 1 thread", said)
+    names = {text.get_text() for text in figure.findobj(Text)}
+    assert {"raw/base/greedy≠", BASE} < names and "raw/base/greedy" not in names
+
+
+@pytest.mark.parametrize("draw", [lengths, ratios, stages])
 def test_many_long_names_are_legible(
     draw: Draw,
     samples: pd.DataFrame,

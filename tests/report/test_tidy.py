@@ -262,6 +262,19 @@ def test_all_threads_that_are_a_number_count_once(tmp_path: Path) -> None:
     assert gather("demo", trained, [], [every], []).equals(once)
 
 
+def test_a_batch_that_did_not_fit_is_not_filled_in_from_the_times_of_all_threads(
+    tmp_path: Path,
+) -> None:
+    trained = [training(tmp_path / "train.json")]
+    every = sweep(tmp_path / "toy.test.reference.Smax.threadsall.json")
+    eight = sweep(tmp_path / "toy.test.reference.Smax.threads1.json")
+    document = read_json(eight)
+    document["rows"] = [row for row in document["rows"] if row["batch"] == 8]
+    write_json(eight, document)
+    assert set(gather("demo", trained, [], [every, eight], [])["batch"]) == {"", "8"}
+    assert set(gather("demo", trained, [], [every], [])["batch"]) == {"", "8", "32"}
+
+
 @pytest.mark.parametrize("key", ["tier", "split", "threads", "commit"])
 def test_a_file_that_lacks_a_key_is_named(tmp_path: Path, key: str) -> None:
     path = latency(tmp_path / "latency.json")

@@ -60,13 +60,15 @@ class Clocked:
         if UNACCOUNTED not in times:  # of before that day, on a CPU: stages of the timed samples
             total = whole.set_index(sample)["milliseconds"].reindex(times.index)
             times[UNACCOUNTED] = total - times.sum(axis=1)
+        wanted = [*filter(None, names.split(JOINT))]
+        if not set(wanted) <= set(times.columns):  # it had another name when this was timed
+            return None
         tokens = staged.groupby("line")["tokens"].first()  # (N,)
         shortest, longest = map(int, lengths.split(TO)) if lengths else (0, tokens.max())
-        inside = tokens.between(shortest, longest).to_numpy()
+        inside = tokens.clip(lower=1).between(shortest, longest).to_numpy()  # as in bucket_of
         each = times.to_numpy(float).reshape(len(tokens), -1, times.shape[1])
         drawn = resampled_stages(each, inside)  # (R, stages)
-        chosen = times.columns.isin(names.split(JOINT))
-        time: Numbers = drawn[:, chosen].sum(axis=1)
+        time: Numbers = drawn[:, times.columns.isin(wanted)].sum(axis=1)
         return time / drawn.sum(axis=1) if share else time
 
     def _samples(self, where: Timing, entry: str, staged: bool = False) -> pd.DataFrame | None:

@@ -101,6 +101,20 @@ def test_stages_of_what_was_not_timed_are_not_known(tmp_path: Path) -> None:
     )
 
 
+def test_a_stage_that_had_another_name_is_not_known(tmp_path: Path) -> None:
+    clocked = timed(tmp_path)
+    assert clocked.stages(WHERE, ENTRY, "encode + draft", "", share=False) is None
+
+
+def test_an_empty_output_is_among_the_shortest(tmp_path: Path) -> None:
+    """As in the figure, whose number this is the interval of."""
+    found = timed(tmp_path).stages(WHERE, ENTRY, "encode", "1–3", share=False)
+    inside = draws(LINES) <= 1  # the lines of no token and of 3
+    sums = np.where(inside, TIMES["encode"][draws(LINES)], 0).sum(axis=1)
+    counts = inside.sum(axis=1)
+    assert found == pytest.approx(sums / np.where(counts, counts, np.nan), nan_ok=True)
+
+
 def test_the_order_of_two_stages_is_told_by_its_interval(tmp_path: Path) -> None:
     same = {"tier": "reference", "scenario": "S1", "what": ENTRY}
     found = {
