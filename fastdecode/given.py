@@ -11,6 +11,7 @@ from typing import Any
 
 from fairseq.data import Dictionary
 
+from fastdecode.config.given import ELSEWHERE
 from fastdecode.corpus.characters import composed
 from fastdecode.corpus.tokenise import Tokeniser
 from fastdecode.decode import load_system
@@ -122,7 +123,7 @@ def write_record(
     """
     nothing = dict.fromkeys(("parameters", "updates", "epochs", "seconds"))
     origin = _origin(known.get("provenance", {}), provenance)
-    here = {"provenance": origin, "trained": "elsewhere"}
+    here = {"provenance": origin, "trained": ELSEWHERE}
     write_json(out, {**shape, **nothing, **known, **here})
 
 

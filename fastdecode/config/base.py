@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import CoreSchema, core_schema
 
 from fastdecode.errors import UserError
@@ -19,6 +25,18 @@ class Row(BaseModel):
     """A row of configuration: immutable, without infinities; a key that nobody reads is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_word_for_a_number(cls, values: Any) -> Any:
+        """Refuse yes and no where numbers are wanted: pydantic would take them for 1 and 0."""
+        for key, value in values.items() if isinstance(values, Mapping) else ():
+            listed = value if isinstance(value, list | tuple) else [value]
+            words = [one for one in listed if isinstance(one, bool)]
+            kinds = _leaves(cls.model_fields[key].annotation) if key in cls.model_fields else set()
+            if words and bool not in kinds and kinds & {int, float}:
+                raise ValueError(f"{key}: expected a number, found {READ_AS[words[0]][0]}")
+        return values
 
 
 FORM = "form"  # the type of faults that a Form tells
@@ -43,6 +61,14 @@ class Form:
         return core_schema.custom_error_schema(
             handler(kind), FORM, custom_error_message=f"expected {self.words}"
         )
+
+
+def _leaves(kind: Any) -> set[Any]:
+    """Return the types that a type is put together from."""
+    inner = get_args(kind)
+    return (
+        set().union(*map(_leaves, inner)) if inner else {kind} if isinstance(kind, type) else set()
+    )
 
 
 def default(row: BaseModel, key: str) -> Any:

@@ -1,6 +1,6 @@
 """Whether a run is sound: every name that it and its definitions refer to is there, and fits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -40,8 +40,14 @@ def check_all(config: "Configuration", where: str) -> None:
     _check_papers(config)
 
 
-def check_arguments(arguments: Iterable[str]) -> None:
-    """Raise UserError if Snakemake is given --configfile twice: it would take the last alone."""
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise UserError if Snakemake is given --configfile twice: it would take the last alone.
+
+    `arguments` begin with the program, of which others, such as `fastdecode plan`, merge all files.
+    """
+    program = Path(arguments[0])  # of `python -m snakemake` it is snakemake/__main__.py
+    if "snakemake" not in (program.stem, program.parent.name):
+        return
     flags = [one.partition("=")[0] for one in arguments]
     if sum(flag in ("--configfile", "--configfiles") for flag in flags) > 1:
         raise UserError(
@@ -301,7 +307,17 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
 
 
 def check_folders(definitions: Path) -> None:
-    """Raise UserError if a folder or a file in there is misspelt, so that nobody would read it."""
+    """Raise UserError if a folder or a file in there is misspelt, so that nobody would read it.
+
+    And OSError if a folder cannot be read, which `glob` would pass over in silence.
+    """
+    for place in (definitions, *(definitions / kind for kind in KINDS)):
+        if place.exists():
+            next(place.iterdir(), None)
+    for name in TABLES:
+        table = definitions / f"{name}.yaml"
+        if table.exists() and not table.is_file():
+            raise UserError(f"{table}: expected a file, found a folder")
     for file in sorted([*definitions.glob("*.yml"), *definitions.glob("*/*.yml")]):
         if file.stem in TABLES if file.parent == definitions else file.parent.name in KINDS:
             raise UserError(f"{file}: nothing is read from there: call it {file.stem}.yaml")

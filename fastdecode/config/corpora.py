@@ -14,6 +14,7 @@ from fastdecode.config.base import Form, Row
 from fastdecode.errors import UserError
 
 DOWNLOADS = "results/downloads"  # no parameter of a rule: it decides nothing of what is extracted
+ARCHIVES = (".tgz", ".tar.gz", ".zip")
 GENERATED_SPLITS = ("train", "valid", "test")
 
 
@@ -96,13 +97,20 @@ class Pair(Piece):
 
 
 class Members(Piece):
-    """Two members of one downloaded archive (.tgz, .tar.gz or .zip)."""
+    """Two members of one downloaded archive, of ARCHIVES."""
 
     kind: Literal["members"]
     format: Format = "plain"
     archive: Key = Field(description="key of a download")
     source: str = Field(description="path inside the archive")
     target: str = Field(description="path inside the archive")
+
+    @model_validator(mode="after")
+    def _opens(self) -> "Members":
+        if not self.archive.endswith(ARCHIVES):
+            kinds = ", ".join(ARCHIVES)
+            raise ValueError(f"archive: {self.archive} is none of {kinds}: pack it as one of these")
+        return self
 
     @property
     def downloads(self) -> tuple[str, ...]:

@@ -9,11 +9,13 @@ from fastdecode.config.base import Row, nearest
 from fastdecode.config.models import Model
 from fastdecode.config.rows import RAW
 from fastdecode.errors import UserError
+from fastdecode.files import read_json
 
 if TYPE_CHECKING:
     from fastdecode.config.read import Configuration
 
-CHECKPOINT, CURVE = "checkpoint.pt", "curve.csv"
+CHECKPOINT, CURVE, RECORD = "checkpoint.pt", "curve.csv", "train.json"
+ELSEWHERE = "elsewhere"  # what a record has as `trained`, of what was given
 # What a folder of translations may have of a split and decoder, one of them.
 TRANSLATIONS = ("jsonl.gz", "txt.gz", "txt")
 
@@ -90,10 +92,17 @@ def check_given(config: "Configuration", where: str) -> None:
 
 
 def check_untouched(given: Given, results: Path) -> None:
-    """Raise UserError where given translations would write over what a training here made."""
+    """Raise UserError where given translations would write over what a training here made.
+
+    Or over what an ensemble of them wrote, which has no checkpoint but a record of its own.
+    """
     for name in given.translations:
         model = results / name / CHECKPOINT
-        if name not in given.models and model.exists():
+        if not model.exists():
+            model = results / name / RECORD
+            if not model.exists() or read_json(model).get("trained") == ELSEWHERE:
+                continue
+        if name not in given.models:
             raise UserError(
                 f"given.translations: {name}: {model} was trained here, and its record and "
                 "translations would be lost: run this in another folder (--directory), or leave "

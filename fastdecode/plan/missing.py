@@ -32,8 +32,11 @@ def _files(config: Configuration) -> Iterator[str]:
             file = config.downloads[key]
             if file.url is not None or Path(DOWNLOADS, key).is_file():
                 continue
-            if not (mirror and held(mirror, key, file)):
-                yield by_hand(key, file, mirror)
+            try:
+                if not (mirror and held(mirror, key, file)):
+                    yield by_hand(key, file, mirror)
+            except OSError as error:
+                yield f"mirror: {error.filename}: {error.strerror}"
 
 
 def _packages(config: Configuration) -> Iterator[str]:

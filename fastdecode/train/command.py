@@ -11,6 +11,7 @@ from typing import Any
 import fastdecode
 from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
+from fastdecode.errors import UserError
 
 USER_DIR = Path(fastdecode.__file__).parent
 
@@ -133,6 +134,8 @@ def launcher(processes: int, nodes: int = 1, threads: int = 1) -> list[str]:
 
     On several nodes of a SLURM job, srun starts a torchrun on each; they meet on this one. There
     every process is given CPUs for its `threads`.
+
+    Raises UserError where several nodes are asked for outside of such a job.
     """
     if processes == 1:
         return [sys.executable, "-m", "fastdecode.programs", "train"]
@@ -146,7 +149,12 @@ def launcher(processes: int, nodes: int = 1, threads: int = 1) -> list[str]:
     worker = ["-m", "fastdecode.train.worker"]
     if nodes == 1:
         return [*torchrun, "--standalone", *worker]
-    job = os.environ["SLURM_JOB_ID"]
+    job = os.environ.get("SLURM_JOB_ID")
+    if job is None:
+        raise UserError(
+            f"nodes: {nodes} are only to be had within a job of SLURM: take one, or run with "
+            "--profile profiles/slurm"
+        )
     return [
         "srun",
         "--overlap",

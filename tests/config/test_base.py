@@ -17,6 +17,7 @@ from fastdecode.config.rows import Dataset, Ensemble, Family, System, Training
 from fastdecode.config.run import Latency, Run
 from fastdecode.errors import UserError
 
+MEMBERS = {"kind": "members", "archive": "a/x.tar.xz", "source": "a", "target": "b"}
 DATASET = {"corpus": "toy", "bpe": {"merges": 600}}
 FILES = {"kind": "files", "source": "a.de", "target": "a.en"}
 CORPUS = {"source": "de", "target": "en", "splits": {"train": [FILES], "valid": [FILES]}}
@@ -101,6 +102,13 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
         (Latency, {"lines": "many"}, '"lines": input should be a valid integer'),
         (Latency, {"lines": 0, "warmup": 0}, "found 0 (and 1 more)"),
         (Latency, {"threads": [1, 0]}, '"threads.1": input should be greater than 0, found 0'),
+        (
+            Training,
+            {"max_epochs": True},
+            "max_epochs: expected a number, found yes",
+        ),
+        (Training, {"max_epochs": 1, "lr": False}, "lr: expected a number, found no"),
+        (Latency, {"threads": [1, True]}, "threads: expected a number, found yes"),
         (Dataset, DATASET | {"bpe": 600}, '"bpe": expected keys and values, found 600'),
         (Dataset, DATASET | {"training": []}, '"training": expected keys and values, found []'),
         (Dataset, None, "expected keys and values, found None"),
@@ -111,6 +119,11 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
             Corpus,
             {"source": "de", "target": "en", "splits": {"train": [{"kind": "fils"}]}},
             '"splits.train.0": unknown kind "fils"; did you mean "files"?',
+        ),
+        (
+            Corpus,
+            {"source": "de", "target": "en", "splits": {"train": [MEMBERS]}},
+            "a/x.tar.xz is none of .tgz, .tar.gz, .zip: pack it as one of these",
         ),
         (
             Training,

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,24 @@ def test_a_misspelt_file_of_ones_own_is_refused(
     # the run itself may lie there, and what has nothing to do with it
     write(tmp_path / "own", {file: {}, "run.yaml": {}, "mkdocs.yml": {}, "notes/x.yml": {}})
     assert fault(folder, definitions=str(tmp_path / "own")).endswith(said)
+
+
+def test_what_cannot_be_read_is_not_passed_over(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "own", {"presets.yaml/x.yaml": {}})
+    message = fault(folder, definitions=str(tmp_path / "own"))
+    assert message.endswith("own/presets.yaml: expected a file, found a folder")
+
+    def refuse(path: Path) -> Iterator[Path]:
+        if path.name == "systems":
+            raise PermissionError(13, "Permission denied", str(path))
+        return iter(())
+
+    write(tmp_path / "closed", {"systems/left.yaml": {}})
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(PermissionError, match="closed/systems"):
+        read(folder, definitions=str(tmp_path / "closed"))
 
 
 def test_devices_of_ones_own_are_added(folder: Path, tmp_path: Path) -> None:

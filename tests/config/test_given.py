@@ -7,6 +7,7 @@ import pytest
 from fastdecode.config.given import check_untouched
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder, System
+from fastdecode.files import write_json
 from tests.config.conftest import fault, read
 
 TEACHER, STUDENT = "talks.8k/raw/teacher/seed7", "talks.8k/teacher/student/seed7"
@@ -140,5 +141,14 @@ def test_what_was_trained_here_is_not_written_over(folder: Path, tmp_path: Path)
     model.touch()
     with pytest.raises(UserError, match=rf"translations: {STUDENT}: {model} was trained here"):
         check_untouched(given, results)
+    model.unlink()
+    record = model.with_name("train.json")  # of an ensemble, which has no checkpoint
+    write_json(record, {"trained": "elsewhere"})
+    check_untouched(given, results)
+    write_json(record, {})
+    with pytest.raises(UserError, match=rf"translations: {STUDENT}: {record} was trained here"):
+        check_untouched(given, results)
+    record.unlink()
+    model.touch()
     models = {"models": {STUDENT: str(model)}, "translations": {STUDENT: str(tmp_path)}}
     check_untouched(read(folder, given=models).run.given, results)

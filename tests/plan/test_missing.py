@@ -46,6 +46,16 @@ def test_files_that_the_user_brings(here: Path) -> None:
     assert len(lines(device="cuda", **BY_HAND)) == len(found) - 1
 
 
+def test_a_mirror_that_cannot_be_read(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(mirror: Path, *_: object) -> bool:
+        raise PermissionError(13, "Permission denied", str(mirror))
+
+    (here / "mirror").mkdir()
+    monkeypatch.setattr("fastdecode.plan.missing.held", refuse)
+    found = lines(device="cuda", mirror="mirror", **BY_HAND)
+    assert set(found) == {"mirror: mirror: Permission denied"}
+
+
 def test_a_mirror_that_is_no_folder() -> None:
     assert lines(mirror="nowhere") == ["mirror: nowhere is not a folder"]
 

@@ -12,6 +12,7 @@ from torch.distributed.run import get_args_parser
 import fastdecode
 from fastdecode.config.models import Architecture
 from fastdecode.config.rows import Training
+from fastdecode.errors import UserError
 from fastdecode.train.command import (
     environment,
     fairseq_train,
@@ -105,6 +106,9 @@ def test_several_processes_are_started_by_torchrun(monkeypatch: pytest.MonkeyPat
     assert (here.nproc_per_node, here.nnodes, here.standalone) == ("4", "1:1", True)
     assert here.module and here.training_script == "fastdecode.train.worker"
 
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    with pytest.raises(UserError, match="nodes: 2 are only to be had within a job of SLURM"):
+        launcher(8, nodes=2)
     monkeypatch.setenv("SLURM_JOB_ID", "70123")
     srun = launcher(8, nodes=2, threads=3)
     python = srun.index(sys.executable)

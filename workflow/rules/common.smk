@@ -18,9 +18,7 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
-    # `fastdecode plan`, which reads this too, merges the files of both.
-    if Path(sys.argv[0]).stem == "snakemake":
-        check_arguments(sys.argv)
+    check_arguments(sys.argv)
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):
