@@ -62,7 +62,10 @@ def _parser(arguments: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
         command = commands.add_parser(
-            name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,  # Snakemake's --config is no short --configfile
         )
         if name in arguments[:1]:
             module = import_module(f"{__name__}.{name}")

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastdecode.commands.selection import DEFINITIONS, add_configfile, positive, read_run
+from fastdecode.commands.selection import (
+    DEFINITIONS,
+    add_configfile,
+    positive,
+    read_run,
+    setting,
+)
+from fastdecode.config.base import merge
 from fastdecode.config.checks import check_known
 from fastdecode.config.devices import Device
 from fastdecode.errors import UserError
@@ -27,9 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "examples:\n  fastdecode plan --configfile config/runs/multi30k.yaml\n"
+        "  fastdecode plan --configfile config/runs/toy-dag.yaml --config 'seeds=[1]'\n"
         "  fastdecode plan --configfile config/runs/dag.yaml --device h100 --jobs 8"
     )
     add_configfile(parser, several=True)
+    parser.add_argument(
+        "--config",
+        action="extend",
+        nargs="+",
+        default=[],
+        type=setting,
+        metavar="KEY=VALUE",
+        help="settings over those of the files, as Snakemake's: 'seeds=[1]'",
+    )
     parser.add_argument(
         "--device",
         metavar="NAME",
@@ -62,7 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fastdecode.provenance import cores
 
     files = [path.resolve() for path in arguments.configfile]
-    values = read_run(files)
+    settings = merge(*arguments.config)
+    values = merge(read_run(files), settings)
     if not arguments.folder.is_dir():
         raise UserError(f"--folder: {arguments.folder} is no folder")
     os.chdir(arguments.folder)  # paths in the configuration are from there
@@ -70,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
     device, rows, name = config.run.device, config.devices, arguments.device
     stated = _stated(name, device, rows)
     at_once = arguments.jobs or cores()
-    jobs = list_jobs(ROOT / "Snakefile", files, Path.cwd(), at_once)
+    jobs = list_jobs(ROOT / "Snakefile", files, Path.cwd(), at_once, settings)
     machine = stated or _measured(device, rows)  # takes a while: faults are said before
     sizes = Sizes(config, Path("results"))
     costs = Costs(config, sizes, machine)

@@ -21,8 +21,16 @@ class Job:
     wildcards: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores: int) -> list[Job]:
+def list_jobs(
+    snakefile: Path,
+    configfiles: Sequence[Path],
+    folder: Path,
+    cores: int,
+    config: Mapping[str, Any] | None = None,
+) -> list[Job]:
     """Return the jobs of a run in `folder`: finished ones and those that Snakemake would run.
+
+    `config` has settings over those of the files.
 
     Raises UserError if Snakemake cannot tell.
     """
@@ -41,7 +49,7 @@ def list_jobs(snakefile: Path, configfiles: Sequence[Path], folder: Path, cores:
         with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             run = api.workflow(
                 resource_settings=ResourceSettings(cores=cores),
-                config_settings=ConfigSettings(configfiles=list(configfiles)),
+                config_settings=ConfigSettings(config or {}, configfiles=list(configfiles)),
                 snakefile=snakefile,
                 workdir=folder,
             )

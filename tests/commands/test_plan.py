@@ -83,3 +83,26 @@ def test_faults_are_said_before_this_machine_is_measured(
     add_arguments(parser)
     with pytest.raises(UserError, match="a fault of a rule"):
         run(parser.parse_args([]))
+
+
+def test_settings_count_over_the_files_as_behind_snakemakes_config(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[object] = []
+
+    def fault(*arguments: object) -> None:
+        asked.append(arguments[-1])
+        raise UserError("that will do")
+
+    monkeypatch.setattr("fastdecode.plan.jobs.list_jobs", fault)
+    monkeypatch.chdir(tmp_path)
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    with pytest.raises(UserError, match="that will do"):
+        run(parser.parse_args(["--config", "seeds=[2]", "latency={lines: 3}"]))
+    assert asked == [{"seeds": [2], "latency": {"lines": 3}}]
+    with pytest.raises(UserError, match="seeds"):
+        run(parser.parse_args(["--config", "seeds=[]"]))  # it is read, too
+    for wrong in ("seeds", "=1", "seeds=[1"):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["--config", wrong])
