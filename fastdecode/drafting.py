@@ -52,6 +52,13 @@ class Drafts(Protocol):
     def keep(self, rows: Tensor) -> None:
         """Go on with these of the sentences alone."""
 
+    @property
+    def total(self) -> Tensor:
+        """The sum of the scores of all that was drafted, (): no finite number if one is none.
+
+        No verifier tells of a drafter that has none: its drafts are refused, and it seems slow.
+        """
+
 
 class Drafter(Protocol):
     """What drafts."""
@@ -102,6 +109,7 @@ class Sentences:
     def __init__(self, tokens: Tensor, pad: int):
         """Draft from `tokens`."""
         self._tokens, self._pad = tokens, pad
+        self.total = torch.zeros((), device=tokens.device)  # who wrote them has told
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: what the draft has behind the word that the translation has come to.

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from glob import escape
@@ -128,6 +129,10 @@ def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
             if number == 1 and line.startswith(GZIP):
                 raise UserError(
                     f"{name}: this is a gzip file: unpack it, or give it a name that ends in .gz"
+                ) from None
+            if number == 1 and line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                raise UserError(
+                    f"{name}: this is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
                 ) from None
             raise UserError(
                 f"{name}, line {number}: invalid UTF-8 ({error.reason} at byte "

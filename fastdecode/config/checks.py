@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.config.base import check, nearest
+from fastdecode.config.base import FEW, check, nearest
 from fastdecode.config.given import check_given
 from fastdecode.config.metrics import METRICS
 from fastdecode.config.papers import DISTILLED, references
@@ -296,6 +296,17 @@ def _split_entry(config: "Configuration", entry: str, parts: int, where: str) ->
         form = "/".join(["target", "system", "decoder"][:parts])
         example = "/".join([RAW, "transformer", "greedy"][:parts])
         raise UserError(f'{where}: "{entry}" is not of the form {form}, such as {example}')
+    if names[0] == DISTILLED:
+        raise UserError(
+            f"{where}: {entry}: {DISTILLED} stands for any teacher in tables of papers alone: name "
+            f"the teacher that distils, as in transformer-big/{names[1]}"
+        )
+    if names[1] in config.families and names[1] not in config.systems:
+        own = [name for name in config.recipes if config.family_of[name] == names[1]]
+        raise UserError(
+            f"{where}: {entry}: {names[1]} is a family: take one of its systems, such as "
+            f"{', '.join(own[:FEW])}"
+        )
     targets = {RAW, UNTRAINED, *config.systems}
     check_known(names[0], targets, f"{where}: {entry}: target")
     check_known(names[1], config.systems, f"{where}: {entry}: system")

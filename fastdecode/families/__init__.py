@@ -49,8 +49,22 @@ def check_family(family: str, where: str) -> None:
 
 
 def _rows(family: str) -> Any:
+    """Return the module of a family's rows. Raises UserError where it lacks what every one has."""
     check_family(family, f"systems/{family}.yaml")
-    return import_module(f"{__name__}.{family}.rows")
+    file = f"fastdecode/families/{family}/rows.py"
+    if not find_spec(f"{__name__}.{family}.rows"):
+        raise UserError(f"{file}: no such file: every family has one (docs/add-a-decoder.md)")
+    rows = import_module(f"{__name__}.{family}.rows")
+    for name, base in (("System", System), ("Decoder", DecoderRow)):
+        row = getattr(rows, name, None)
+        if not (isinstance(row, type) and issubclass(row, base)):
+            raise UserError(
+                f"{file}: it has no {name}, a class that begins as {base.__name__} of "
+                "fastdecode/config/rows.py (docs/add-a-decoder.md)"
+            )
+    if "engine" not in rows.Decoder.model_fields:
+        raise UserError(f"{file}: Decoder has no engine, which tells the tier of its rows")
+    return rows
 
 
 def assets(family: str) -> Assets | None:

@@ -27,6 +27,14 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
         ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),
         ({"systems": ["raw/techer"]}, 'system: there is no "techer"; did you mean "teacher"?'),
+        (
+            {"systems": ["distilled/student"]},
+            "name the teacher that distils, as in transformer-big/student",
+        ),
+        (
+            {"systems": ["raw/left"]},
+            "left is a family: take one of its systems, such as student, teacher",
+        ),
         ({"systems": ["rae/teacher"]}, 'target: there is no "rae"; did you mean "raw"?'),
         (
             {"systems": ["teacher/teacher-x2"]},

@@ -21,7 +21,7 @@ class BlindDecoder:
 
     def __init__(self, system: System, row: Row, finish: Finish, watch: Stopwatch):
         """Lay the model out, if it is to be; raises UserError if it does not fit."""
-        fault = "fills no blanks: train a template for this"
+        fault = "fills no blanks: train one of family template"
         self._model = system.single("blanks are filled by one model", BlindModel, fault)
         self._network: Network = (
             Eager(self._model)

@@ -147,8 +147,8 @@ class DraftAndVerify(Front):
         self._watch.lap("encode")
         return blocks, blocks
 
-    def _draft(self, growth: Growth, checks: Checks, drafts: Drafts) -> tuple[Tensor, Tensor]:
-        """Return what is drafted (R, n) and the verifier's logits (R, n + 1, V)."""
+    def _draft(self, growth: Growth, checks: Checks, drafts: Drafts) -> tuple[Tensor, ...]:
+        """Return what is drafted (R, n), the verifier's logits (R, n + 1, V) and drafts.total."""
         prefixes = growth.prefixes
         most = min(growth.most, self._row.block or growth.most)
         # at its limit the verifier has the last word alone
@@ -157,7 +157,7 @@ class DraftAndVerify(Front):
         self._watch.lap("draft")
         logits = checks.logits(torch.cat([growth.last, proposed], dim=1), prefixes)
         self._watch.lap("verify")
-        return proposed, logits
+        return proposed, logits, drafts.total
 
     def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
         """See Front: of what `_draft` returns."""
@@ -167,10 +167,10 @@ class DraftAndVerify(Front):
         find = highest_of(self._row.engine)
         return accept(*look, self._row.beta, self._row.tau, self._rules, find)
 
-    def _look(self, growth: Growth, proposed: Tensor, logits: Tensor) -> Look:
+    def _look(self, growth: Growth, proposed: Tensor, logits: Tensor, total: Tensor) -> Look:
         """Return what of a draft and its logits counts. Changes the logits."""
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        norms = logits.logsumexp(-1)
+        norms = logits.logsumexp(-1) + 0 * total  # no numbers where the drafter has none
         near = growth.near(logits.shape[1])
         logits = self._rules.forbid(logits, growth.lengths, growth.limits, near)
         return Look(proposed, logits, norms)
@@ -194,24 +194,28 @@ class DraftAlone(Front):
         drafts = self._drafter.begin(batch)
         self._watch.lap("encode")
         growth = self._growth(limits)
-        return iterate(growth, lambda growth: self._draft(growth, drafts), drafts.keep, self._watch)
+        traces = iterate(
+            growth, lambda growth: self._draft(growth, drafts), drafts.keep, self._watch
+        )
+        finite([trace.score for trace in traces])
+        return traces
 
-    def _draft(self, growth: Growth, drafts: Drafts) -> tuple[Tensor]:
-        """Return what is drafted (R, n)."""
+    def _draft(self, growth: Growth, drafts: Drafts) -> tuple[Tensor, ...]:
+        """Return what is drafted (R, n) and drafts.total."""
         most = growth.most + 1  # to the last `</s>`
         proposed = drafts.propose(growth.prefixes, min(most, self._row.block or most))
         self._watch.lap("draft")
-        return (proposed,)
+        return proposed, drafts.total
 
     def _decide(self, growth: Growth, *given: Tensor) -> Accepted:
         """See Front: of what `_draft` returns."""
-        (proposed,) = given
+        proposed, total = given
         place = torch.arange(proposed.shape[1], device=proposed.device)
         over = growth.lengths[:, None] + place >= growth.limits[:, None]
         proposed = proposed.masked_fill(over, self._rules.eos)
         ends = proposed == self._rules.eos
         counts = (ends.cumsum(1) - ends.long() == 0).sum(1)  # up to the first end
-        return Accepted(proposed, counts, ends.any(1), torch.zeros_like(counts).float())
+        return Accepted(proposed, counts, ends.any(1), torch.zeros_like(counts) + 0 * total)
 
 
 def build(system: System, row: Row, finish: Finish, watch: Stopwatch) -> Decoder:

@@ -57,7 +57,7 @@ class EagerChecks:
         device = next(model.parameters()).device
         longest = min(room + 1, int(model.max_decoder_positions()))
         anything = torch.full((1, longest), model.decoder.padding_idx + 1, device=device)
-        self._positions = model.decoder.embed_positions(anything)[0]  # (room + 1, d)
+        self._positions = model.decoder.embed_positions(anything)[0]  # (longest, d)
 
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks."""
@@ -153,6 +153,7 @@ class EagerDrafts:
     def __init__(self, drafter: EagerDrafter, encoded: Any, placed: Tensor):
         """Take what the encoder made of the source, and its embeddings with positions."""
         self._drafter, self._encoded, self._placed = drafter, encoded, placed
+        self.total = torch.zeros((), device=placed.device)
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: all slots of the block are filled, the first `most` are drafted."""
@@ -161,7 +162,8 @@ class EagerDrafts:
         blocks = blocks_after(*known, decoder.block, drafter.rules.pad, drafter.unk)
         logits = decoder(blocks, self._encoded, self._placed)[:, :most]
         drafter.rules.forbid_early(logits, prefixes.lengths)
-        drafts: Tensor = logits.argmax(-1)
+        best, drafts = logits.max(-1)
+        self.total = self.total + best.float().sum()
         return drafts
 
     def keep(self, rows: Tensor) -> None:
@@ -191,6 +193,8 @@ class EagerBlocks(EagerChecks):
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks: by the first head."""
         decoder = self._model.decoder
+        if self._outputs is None:
+            self.total = torch.zeros((), device=tokens.device)
         self._outputs = decoder.heads(self.states(tokens, prefixes))
         logits: Tensor = decoder.output_layer(self._outputs[..., 0, :])
         return logits
@@ -201,7 +205,8 @@ class EagerBlocks(EagerChecks):
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         outputs = self._outputs[torch.arange(len(last), device=last.device), last]  # (R, k, d)
-        drafts: Tensor = self._model.decoder.output_layer(outputs[:, 1 : most + 1]).argmax(-1)
+        best, drafts = self._model.decoder.output_layer(outputs[:, 1 : most + 1]).max(-1)
+        self.total = self.total + best.float().sum()
         return drafts
 
     def keep(self, rows: Tensor) -> None:

@@ -130,12 +130,15 @@ class FastDrafts:
     def __init__(self, decoder: BlockDecoder, source: Source, rules: Rules):
         """Draft blocks for `source`."""
         self._decoder, self._source, self._rules = decoder, source, rules
+        self.total = torch.zeros((), device=source.words.device)
 
     def propose(self, prefixes: Prefixes, most: int) -> Tensor:
         """See Drafts: of the block, as the model learned it, the first `most` slots are drafted."""
         logits = self._decoder.fill(prefixes, self._source, most)
         self._rules.forbid_early(logits, prefixes.lengths)
-        return highest(logits)[1]
+        best, drafts = highest(logits)
+        self.total = self.total + best.float().sum()
+        return drafts
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts."""
@@ -166,6 +169,8 @@ class FastBlocks(FastChecks):
 
     def logits(self, tokens: Tensor, prefixes: Prefixes) -> Tensor:
         """See Checks."""
+        if self._hidden is None:
+            self.total = torch.zeros((), device=tokens.device)
         states = self._decoder.states_at(tokens, prefixes.lengths, prefixes.longest, self._memory)
         self._hidden, self._before = states, prefixes.lengths.clone()
         return self._decoder.first(states)
@@ -176,7 +181,9 @@ class FastBlocks(FastChecks):
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         state = self._hidden[torch.arange(len(last), device=last.device), last]  # (R, d)
-        return highest(self._decoder.others(state, most))[1]
+        best, drafts = highest(self._decoder.others(state, most))
+        self.total = self.total + best.float().sum()
+        return drafts
 
     def keep(self, rows: Tensor) -> None:
         """See Checks."""

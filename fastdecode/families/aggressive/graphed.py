@@ -1,5 +1,6 @@
 """Drafts for one sentence at a time on a GPU: they are recorded (transformer/recording.py)."""
 
+import torch
 from torch import Tensor
 
 from fastdecode.drafting import Prefixes
@@ -30,12 +31,13 @@ class RecordedDrafting:
         slots: Tensor,  # (1, W, d)
         keys: Tensor,  # (L, 2, 1, H, S, D)
         source_mask: Tensor,  # (1, 1, 1, S)
-    ) -> Tensor:
-        """Return the likeliest words of a whole block behind the prefix, (1, k)."""
+    ) -> tuple[Tensor, Tensor]:
+        """Return the likeliest words of a block behind the prefix, (1, k), and what they score."""
         block = self.decoder.block
         logits = self.decoder.behind(block, tokens, lengths, places, slots, keys, source_mask)
         self._rules.forbid_early(logits, lengths)
-        return highest(logits)[1]
+        best, drafts = highest(logits)
+        return drafts, best.float().sum()
 
 
 class RecordedDrafts:
@@ -44,6 +46,7 @@ class RecordedDrafts:
     def __init__(self, drafting: RecordedDrafting, source: Source):
         """Draft for `source`, of one sentence and without padding."""
         self._drafting, self._source = drafting, source
+        self.total = torch.zeros((), device=source.words.device)
         pin, keys = drafting.pin, source.keys
         self._read = pin("keys", padded(keys, -2)), pin("mask", seen(keys, -2))
         self._begun: tuple[Tensor, ...] = ()  # what slots begin with, as far as it was needed
@@ -56,7 +59,9 @@ class RecordedDrafts:
             places, slots = drafting.decoder.slots(self._source, width)
             self._begun = drafting.pin("places", places), drafting.pin("slots", slots)
         tokens, pinned = prefixes.tokens[:, :width], (*self._begun, *self._read)
-        return drafting.propose(tokens, prefixes.lengths, pinned=pinned)[:, :most]
+        drafts, scores = drafting.propose(tokens, prefixes.lengths, pinned=pinned)
+        self.total = self.total + scores
+        return drafts[:, :most]
 
     def keep(self, rows: Tensor) -> None:
         """See Drafts: it is one sentence."""

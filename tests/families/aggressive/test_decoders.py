@@ -348,6 +348,24 @@ def test_the_last_position_is_an_ends(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("mode", ["verify", "draft", "blockwise"])
+def test_a_drafter_of_no_numbers_is_one_line(
+    ragged: list[list[str]], mode: str, engine: str
+) -> None:
+    """Nobody would see it by a verifier's translations, which are right, and slow."""
+    system = untrained_blockwise() if mode == "blockwise" else untrained_drafter(untrained())
+    (model,) = system.models
+    with torch.no_grad():
+        if mode == "blockwise":  # the last head, which drafts alone
+            model.decoder.heads.fc2.bias[-1] = float("nan")
+        else:
+            model.decoder.layers[0].fc1.weight[3] = float("nan")
+    decode = system.decoder("aggressive", {"mode": mode, "engine": engine}, " ".join)
+    with pytest.raises(UserError, match="the scores of this model are no finite numbers"):
+        decode(ragged)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("row", [{}, SETTINGS["tolerant"], {"mode": "blockwise"}])
 def test_a_model_of_no_numbers_is_one_line(
     ragged: list[list[str]], row: dict[str, Any], engine: str
