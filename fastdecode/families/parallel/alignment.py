@@ -27,7 +27,7 @@ class Labels:
     def needed(self) -> Tensor:
         """How many slots each translation needs at least: (B)."""
         again = self.words[:, 1:] == self.words[:, :-1]
-        inside = torch.arange(1, self.words.shape[1], device=self.words.device)
+        inside = torch.arange(self.words.shape[1], device=self.words.device)[1:]
         return self.lengths + (again & (inside < self.lengths[:, None])).sum(1)
 
     @property

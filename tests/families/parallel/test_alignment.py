@@ -123,6 +123,8 @@ def test_a_translation_needs_a_blank_between_equal_words() -> None:
     cases = [(9, []), (9, [1]), (9, [1, 2]), (9, [1, 1]), (9, [2, 2, 2, 1]), (9, [1, 2, 1])]
     log_probs, _, labels = batch(cases)
     assert labels.needed.tolist() == [0, 1, 2, 3, 6, 3]
+    nothing = Labels(torch.zeros(2, 0, dtype=torch.long), torch.zeros(2, dtype=torch.long), BLANK)
+    assert nothing.needed.tolist() == [0, 0]
     for slots in range(1, 8):
         counts = torch.full((len(cases),), slots)
         losses = ctc_loss(emitted(log_probs, labels), counts, labels)
