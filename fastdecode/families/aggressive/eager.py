@@ -160,7 +160,7 @@ class EagerDrafts:
         drafter, decoder = self._drafter, self._drafter.model.decoder
         known = prefixes.tokens, prefixes.lengths, prefixes.longest
         blocks = blocks_after(*known, decoder.block, drafter.rules.pad, drafter.unk)
-        logits = decoder(blocks, self._encoded, self._placed)[:, :most]
+        logits: Tensor = decoder(blocks, self._encoded, self._placed)[:, :most]
         drafter.rules.forbid_early(logits, prefixes.lengths)
         best, drafts = logits.max(-1)
         self.total = self.total + best.float().sum()
@@ -205,7 +205,8 @@ class EagerBlocks(EagerChecks):
             return prefixes.tokens[:, :0]
         last = prefixes.lengths - self._before - 1  # where the verifier wrote a word of its own
         outputs = self._outputs[torch.arange(len(last), device=last.device), last]  # (R, k, d)
-        best, drafts = self._model.decoder.output_layer(outputs[:, 1 : most + 1]).max(-1)
+        logits: Tensor = self._model.decoder.output_layer(outputs[:, 1 : most + 1])
+        best, drafts = logits.max(-1)
         self.total = self.total + best.float().sum()
         return drafts
 
