@@ -2,16 +2,16 @@
 
 import argparse
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastdecode.commands.selection import (
     DEFINITIONS,
     add_configfile,
     positive,
     read_run,
-    setting,
 )
 from fastdecode.config.base import merge
 from fastdecode.config.checks import check_known
@@ -43,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         nargs="+",
         default=[],
-        type=setting,
         metavar="KEY=VALUE",
         help="settings over those of the files, as Snakemake's: 'seeds=[1]'",
     )
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fastdecode.provenance import cores
 
     files = [path.resolve() for path in arguments.configfile]
-    settings = merge(*arguments.config)
+    settings = _settings(arguments.config)
     values = merge(read_run(files), settings)
     if not arguments.folder.is_dir():
         raise UserError(f"--folder: {arguments.folder} is no folder")
@@ -101,6 +100,19 @@ def run(arguments: argparse.Namespace) -> None:
     if lines := missing(config):
         print("\nmissing here; the jobs that want it will end, others go on:")
         print("\n".join(f"  {line}" for line in lines))
+
+
+def _settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Return settings KEY=VALUE as Snakemake reads them; raises UserError on others."""
+    from snakemake.cli import parse_config
+
+    try:
+        settings: dict[str, Any] = parse_config(texts)
+    except ValueError:
+        raise UserError(
+            f"--config {shlex.join(texts)}: give each as KEY=VALUE, such as 'seeds=[1]'"
+        ) from None
+    return settings
 
 
 def _stated(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machine | None":

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.checks import check_fits, check_known, fitting
 from fastdecode.config.models import Model
@@ -63,17 +61,6 @@ def add_configfile(parser: argparse._ActionsContainer, several: bool = False) ->
             else "; once more for each further file (Snakemake's takes all files at once)"
         ),
     )
-
-
-def setting(text: str) -> dict[str, Any]:
-    """Parse KEY=VALUE, whose value is YAML, as behind Snakemake's --config."""
-    key, equals, value = text.partition("=")
-    try:
-        if key and equals:
-            return {key: yaml.safe_load(value)}
-    except yaml.YAMLError:
-        pass
-    raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE, such as 'seeds=[1]'")
 
 
 def read_run(configfiles: Sequence[Path]) -> dict[str, Any]:

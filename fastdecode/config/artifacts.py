@@ -61,9 +61,9 @@ def _chosen(config: Configuration, artifact: Artifact) -> dict[str, str]:
 
 
 def _what_differs(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return the targets of patterns if they differ, else their systems."""
+    """Return the targets of patterns if they differ, or else their systems, or else themselves."""
     targets, systems = zip(*(pattern.split("/")[:2] for pattern in patterns), strict=True)
-    return targets if len(set(targets)) > 1 else systems
+    return next((parts for parts in (targets, systems) if len(set(parts)) > 1), tuple(patterns))
 
 
 def without_ours(config: Configuration) -> list[str]:

@@ -35,7 +35,9 @@ class Row(BaseModel):
             words = [one for one in listed if isinstance(one, bool)]
             kinds = _leaves(cls.model_fields[key].annotation) if key in cls.model_fields else set()
             if words and bool not in kinds and kinds & {int, float}:
-                raise ValueError(f"{key}: expected a number, found {READ_AS[words[0]][0]}")
+                word = str(words[0]).lower()
+                said = READ_AS[words[0]][1]
+                raise ValueError(f"{key}: expected a number, found {word}, as YAML reads {said}")
         return values
 
 

@@ -99,10 +99,10 @@ def test_settings_count_over_the_files_as_behind_snakemakes_config(
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     with pytest.raises(UserError, match="that will do"):
-        run(parser.parse_args(["--config", "seeds=[2]", "latency={lines: 3}"]))
-    assert asked == [{"seeds": [2], "latency": {"lines": 3}}]
+        run(parser.parse_args(["--config", "seeds=[2]", "latency={lines: 3}", "device=cpu"]))
+    assert asked == [{"seeds": ["2"], "latency": {"lines": "3"}, "device": "cpu"}]  # as it has them
     with pytest.raises(UserError, match="seeds"):
         run(parser.parse_args(["--config", "seeds=[]"]))  # it is read, too
-    for wrong in ("seeds", "=1", "seeds=[1"):
-        with pytest.raises(SystemExit):
-            parser.parse_args(["--config", wrong])
+    for wrong in ("seeds", "=1"):
+        with pytest.raises(UserError, match=f"^--config {wrong}: give each as KEY=VALUE"):
+            run(parser.parse_args(["--config", wrong]))

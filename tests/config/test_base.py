@@ -105,10 +105,14 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
         (
             Training,
             {"max_epochs": True},
-            "max_epochs: expected a number, found yes",
+            "max_epochs: expected a number, found true, as YAML reads yes,",
         ),
-        (Training, {"max_epochs": 1, "lr": False}, "lr: expected a number, found no"),
-        (Latency, {"threads": [1, True]}, "threads: expected a number, found yes"),
+        (Training, {"max_epochs": 1, "lr": False}, "lr: expected a number, found false, as YAML"),
+        (
+            Latency,
+            {"threads": [1, True]},
+            "threads: expected a number, found true, as YAML reads yes,",
+        ),
         (Dataset, DATASET | {"bpe": 600}, '"bpe": expected keys and values, found 600'),
         (Dataset, DATASET | {"training": []}, '"training": expected keys and values, found []'),
         (Dataset, None, "expected keys and values, found None"),

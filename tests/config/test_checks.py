@@ -22,7 +22,7 @@ from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
         ({"seeds": [2**31]}, '"seeds.0": input should be less than 2147483648, found 2147483648'),
         ({"name": "x" * 101}, '"name": expected a name of at most 100 letters, digits, dots, _ '),
         ({"seeds": ["1.0"]}, "\"seeds.0\": input should be a valid integer, found '1.0'"),
-        ({"seeds": [True]}, "seeds: expected a number, found yes"),
+        ({"seeds": [True]}, "seeds: expected a number, found true, as YAML reads yes,"),
         ({"seeds": []}, '"seeds": list should have at least 1 item'),
         ({"latency": {"lnes": 3}}, 'unknown key "latency.lnes"; did you mean "lines"?'),
         ({"datasets": ["tallks"]}, 'datasets: there is no "tallks"; did you mean "talks"?'),

@@ -128,6 +128,19 @@ def test_rows_of_like_patterns_take_the_same(
     assert {model: models.count(model) for model in models} == found
 
 
+def test_decoders_of_one_model_are_chosen_row_by_row() -> None:
+    config = run(
+        datasets=["toy.long"],
+        systems=["raw/transformer-big", "transformer-big/cmlm"],
+        decoders=["beam5", "mask-predict-4-3-lengths", "mask-predict-10"],
+        papers=["aggressive.table9"],
+        speedup_over={"reference": "raw/transformer-big/beam5"},
+    )
+    found = entries(config, config.papers["aggressive"].artifacts["table9"])
+    chosen = {row: found[row]["reference"].split("/")[2] for row in ("cmlm_t4", "cmlm_t10")}
+    assert chosen == {"cmlm_t4": "mask-predict-4-3-lengths", "cmlm_t10": "mask-predict-10"}
+
+
 def test_targets_do_not_mix_where_a_run_has_the_one_half_raw_and_the_other_distilled() -> None:
     config = run(
         datasets=["toy.long"],

@@ -103,7 +103,7 @@ def test_a_model_is_trained_and_measured_through_the_queue(
     finished: Workplace, cluster: Cluster, tmp_path: Path
 ) -> None:
     place = finished.copy(tmp_path / "copy")
-    timed = "results/report/micro/machine.json"
+    timed = "results/report/micro/machine.threads1.json"
     for name in ("checkpoint.pt", *(f"test.{d}.jsonl.gz" for d in DECODERS)):
         place.path(f"{TEACHER}/{name}").unlink()
     for file in (timed, *quality(TEACHER)):

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -106,7 +107,7 @@ def test_speed_and_memory_of_every_decoder(finished: Workplace) -> None:
     assert [name.split(".")[2:5] for name in files] == [
         *(["reference", "S1", "threads1"], ["reference", "Smax", "threads1"]),
     ]
-    machine = json.loads((folder / "machine.json").read_text())
+    machine = json.loads((folder / "machine.threads1.json").read_text())
     document = json.loads((folder / "latency" / files[1]).read_text())
     assert document["bandwidth"] == machine["bandwidth"]["1"] > 0.1
     assert document["left_out"][0]["batch"] == 50
@@ -126,6 +127,16 @@ def test_a_finished_run_has_nothing_to_do(finished: Workplace) -> None:
     done = finished.snakemake()
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout
+
+
+def test_another_number_of_threads_is_timed_beside_those_that_are(
+    finished: Workplace, tmp_path: Path
+) -> None:
+    place = finished.copy(tmp_path / "copy")
+    place.run = place.run | {"latency": place.run["latency"] | {"threads": [1, 2]}}
+    place.save()
+    jobs = re.findall(r"^(measure_\w+) +(\d+)$", place.told("--dry-run"), re.MULTILINE)
+    assert set(jobs) == {("measure_machine", "1"), ("measure_latency", "2")}  # S1 and Smax
 
 
 def test_what_tables_are_made_of_is_made_anew_if_it_is_lost(

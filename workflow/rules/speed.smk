@@ -119,7 +119,7 @@ def reference_files(wildcards):
 # anybody's runs on its node of a cluster.
 rule measure_machine:
     output:
-        f"{REPORT}/machine.json",
+        f"{REPORT}/machine.threads{{threads}}.json",
     threads: workflow.cores
     resources:
         mem_mb=growing(4000),
@@ -128,9 +128,8 @@ rule measure_machine:
         gpu=int(CONFIG.run.device == "cuda"),
     params:
         device=CONFIG.run.device,
-        threads=timed_threads(),
     message:
-        "Measuring the memory bandwidth and matrix throughput of this machine"
+        "Measuring the memory bandwidth and matrix throughput of this machine, threads: {wildcards.threads}"
     script:
         "../scripts/measure_machine.py"
 
@@ -142,7 +141,7 @@ rule measure_latency:
         codes=f"{RESULTS}/{{dataset}}/bpe/codes.source",
         lines=lambda w: corpus_file(w, w.split, "source", ".raw"),
         references=reference_files,
-        machine=f"{REPORT}/machine.json",
+        machine=f"{REPORT}/machine.threads{{threads}}.json",
     output:
         summary=timing_path(*TIMING, SUMMARY),
         samples=timing_path(*TIMING, SAMPLES),

@@ -12,6 +12,6 @@ params = snakemake.params
 with clear_errors(), own_devices(params.device, snakemake.resources.gpu):
     check_device(params.device)
     origin = provenance(device=params.device, before=circumstances())
-    found = measure_machine(params.device, sorted(map(threads_of, params.threads)))
+    found = measure_machine(params.device, [threads_of(snakemake.wildcards.threads)])
     origin |= {"after": circumstances()}
     write_json(Path(snakemake.output[0]), {"provenance": origin, "notes": NOTES, **found})
