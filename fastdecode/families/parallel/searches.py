@@ -58,7 +58,8 @@ class LengthsTried:
 class Argmax:
     """Each slot's likeliest word (Gu et al. 2018).
 
-    The score is the mean log-probability of the slots, `<s>` and `</s>` among them.
+    The score is the mean log-probability of the slots, `<s>` and `</s>` among them. As in fairseq's
+    generator a slot where padding is predicted is left out, whatever its probability.
     """
 
     network: Network
@@ -74,10 +75,10 @@ class Argmax:
         watch.lap("length")
         slots = blank_slots(lengths.flatten(), self.words)  # (B · C, T)
         encoded = self.network.repeated(encoded, self.lengths.tried)
-        filled = slots != pad  # one where padding is predicted, too: it must not cost nothing
-        scores, words = self.network.likeliest(slots, encoded, filled)
-        words = words.masked_fill(~filled, pad)
-        means = (scores.float() * filled).sum(1) / filled.sum(1)
+        scores, words = self.network.likeliest(slots, encoded, slots != pad)
+        words = words.masked_fill(slots == pad, pad)
+        filled = words != pad
+        means = (scores.float() * filled).sum(1) / filled.sum(1).clamp(min=1)
         best, words = _best(means.view(lengths.shape), words)
         found = zip(words.tolist(), best.tolist(), strict=True)
         watch.lap("decode")

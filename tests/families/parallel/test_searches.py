@@ -11,7 +11,7 @@ from torch import Tensor
 from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
 from fastdecode.families.parallel.naive import Answer, naive_mask_predict, naive_prefix_search
-from fastdecode.families.parallel.searches import Argmax, LengthsTried
+from fastdecode.families.parallel.searches import LengthsTried
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.framing import FRAME, blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
@@ -71,29 +71,6 @@ def test_both_engines_write_the_same(kind: str, ragged: Sentences) -> None:
     for one, other in zip(slow, fast, strict=True):
         assert (one.tokens, one.passes) == (other.tokens, other.passes)
         assert one.score == pytest.approx(other.score, abs=1e-5)
-
-
-def test_padding_that_is_predicted_costs_as_words_do() -> None:
-    """Or a length whose slots are all padding would win, whatever the others write."""
-
-    class Shy:
-        """Writes padding, not at all surely, in the shorter of two lengths, and words else."""
-
-        def lengths(self, encoded: Any) -> Tensor:
-            return torch.tensor([5])
-
-        def repeated(self, encoded: Any, times: int) -> Any:
-            return encoded
-
-        def likeliest(self, slots: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-            shorter = ((slots != PAD).sum(1) == 4)[:, None]
-            words = torch.where(shorter, PAD, 4).expand(slots.shape)
-            return torch.where(shorter, -3.0, -0.1).expand(slots.shape), words
-
-    words, network = untrained("nat").target, Shy()
-    search = Argmax(network, words, LengthsTried(network, 2, 9), merge=False)  # type: ignore[arg-type]
-    ((found, score),) = search(torch.zeros(1, 1), None, Stopwatch())
-    assert found == [4] * 5 and score == pytest.approx(-0.1)
 
 
 def test_the_longest_source_is_read_by_both_engines() -> None:
