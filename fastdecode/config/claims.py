@@ -6,8 +6,8 @@ by its name alone; what is checked of it is checked at every x. The name of an a
 before a cell, `table2b.row.column`; without one it is looked for in all artifacts of the claim.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -80,6 +80,18 @@ class Check(Row):
         for term in self.terms():
             yield from cells(term)
 
+    def renamed(self, name: Callable[[str], str]) -> "Check":
+        """Return the condition on the cells that `name` gives for its own."""
+
+        def moved(term: Any) -> Any:
+            if isinstance(term, str):
+                return name(term)
+            return {operation: tuple(map(moved, parts)) for operation, parts in term.items()}
+
+        terms = {"rising": tuple(map(moved, self.rising)), "equal": tuple(map(moved, self.equal))}
+        value = None if self.value is None else moved(self.value)
+        return self.model_copy(update={**terms, "value": value})
+
 
 class Claim(Row):
     """A statement of a paper that numbers confirm or not."""
@@ -94,6 +106,11 @@ class Claim(Row):
     )
     check: tuple[Check, ...] = Field(
         (), description="conditions on our cells, all of which hold if the claim does"
+    )
+    otherwise: dict[str, str] = Field(
+        {},
+        description="curve → one that is checked in its place, where of these alone some were "
+        "measured",
     )
     reading: str = Field(
         "", description="how the statement is read on our numbers, where that is not plain"
@@ -115,7 +132,22 @@ class Claim(Row):
         for check in self.check:
             if unknown := set(check.artifacts) - set(self.artifacts):
                 raise ValueError(f"check: {', '.join(sorted(unknown))} is not among its artifacts")
+        named = {_curve(cell) for check in self.check for cell in check.cells()}
+        if unknown := self.otherwise.keys() - named:
+            raise ValueError(f"otherwise: {', '.join(sorted(unknown))} is in no condition")
         return self
+
+    def of_curves(self, measured: Collection[str]) -> "Claim":
+        """Return the claim on what stands in for its curves, where that alone was measured."""
+        found = set(measured)
+        if found & self.otherwise.keys() or not found & {*self.otherwise.values()}:
+            return self
+
+        def name(cell: str) -> str:
+            curve = _curve(cell)
+            return self.otherwise.get(curve, curve) + cell[len(curve) :]
+
+        return self.model_copy(update={"check": tuple(one.renamed(name) for one in self.check)})
 
 
 def inner(term: Term | Inner) -> tuple[Inner, ...]:
@@ -129,6 +161,11 @@ def cells(term: Term | Inner) -> Iterator[str]:
         yield term
     for part in inner(term):
         yield from cells(part)
+
+
+def _curve(cell: str) -> str:
+    """Return the curve of the name of a point, or what it is the name of."""
+    return cell.partition("@")[0]
 
 
 def _sound(made: dict[Operation, tuple[Inner, ...]] | dict[Operation, tuple[str, ...]]) -> None:

@@ -1,7 +1,6 @@
 """Conditions on the curves of a figure: at which x they are looked at, and what is there."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from fastdecode.config.claims import Check
 from fastdecode.report.claims.evidence import Cell, Estimate, Look, Resamples, between, estimate
@@ -34,15 +33,7 @@ def along(points: Sequence[Cell], resamples: Resamples) -> Look:
 
 def at(check: Check, x: str) -> Check:
     """Return the condition on curves as one on their points at x."""
-
-    def moved(term: Any) -> Any:
-        if isinstance(term, str):
-            return f"{term}@{x}"
-        return {operation: tuple(map(moved, parts)) for operation, parts in term.items()}
-
-    terms = {"rising": tuple(map(moved, check.rising)), "equal": tuple(map(moved, check.equal))}
-    value = None if check.value is None else moved(check.value)
-    return check.model_copy(update={**terms, "value": value})
+    return check.renamed(lambda curve: f"{curve}@{x}")
 
 
 def _shared(curves: Sequence[str], points: Sequence[Cell]) -> list[str]:

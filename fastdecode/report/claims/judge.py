@@ -54,20 +54,17 @@ def _judge(
 ) -> list[Judgement]:
     if claim.unchecked:
         return [Judgement(name, "", "", UNKNOWN, why=claim.unchecked)]
-    wanted = {_without_artifact(cell, claim) for check in claim.check for cell in check.cells()}
-    named = [
-        cell
-        for artifact in claim.artifacts
-        for cell in found.get(artifact, ())
-        if _names(cell) & wanted
-    ]
+    cells = [cell for artifact in claim.artifacts for cell in found.get(artifact, ())]
     judgements = []
-    for place in dict.fromkeys(cell.place for cell in named):
-        if claim.datasets and place not in claim.datasets:
+    for place in dict.fromkeys(cell.place for cell in cells):
+        here = [cell for cell in cells if cell.place == place]
+        asked = claim.of_curves({cell.curve for cell in here})
+        wanted = {_without_artifact(cell, asked) for check in asked.check for cell in check.cells()}
+        named = [cell for cell in here if _names(cell) & wanted]
+        if not named or (claim.datasets and place not in claim.datasets):
             continue
-        tiers = dict.fromkeys(cell.tier for cell in named if cell.place == place and cell.tier)
-        for tier in tiers or [""]:
-            case = _Case(claim, artifacts, found, resamples, place, tier)
+        for tier in dict.fromkeys(cell.tier for cell in named if cell.tier) or [""]:
+            case = _Case(asked, artifacts, found, resamples, place, tier)
             findings = tuple(case.findings())
             verdict, why = _verdict(findings)
             judgements.append(Judgement(name, place, tier, verdict, findings, why))

@@ -10,6 +10,7 @@ import pytest
 from fastdecode.config.base import check
 from fastdecode.config.claims import Claim
 from fastdecode.config.papers import Artifact
+from fastdecode.errors import UserError
 from fastdecode.report.artifacts.points import POINTS
 from fastdecode.report.claims.clocked import Clocked
 from fastdecode.report.claims.evidence import Resamples, read_cells
@@ -203,6 +204,34 @@ def test_curves_are_compared_between_their_points(tmp_path: Path) -> None:
     rows = [{"rising": ["raw/ctc", "raw/dag"], "interpolated": True}]
     bare = judged_of(DIVERSITY, tmp_path, SAMPLES, check=rows)
     assert [finding.why for finding in bare.findings] == ["no interval is known"] * 2
+
+
+def test_a_curve_stands_in_for_one_that_was_not_measured(tmp_path: Path) -> None:
+    """Of graphs with another λ, say; but not for one of several that were."""
+    rows = [
+        {"rising": ["raw/ctc", "raw/eight"], "interpolated": True},
+        {"rising": ["raw/eight@0.4.x", "distilled/eight@0.4.x"]},
+    ]
+    otherwise = {"raw/eight": "raw/dag", "distilled/eight": "distilled/dag"}
+
+    def texts(points: list[dict[str, Any]], **more: str) -> list[str]:
+        with_it = {**otherwise, **more}
+        one = judged_of(
+            DIVERSITY, tmp_path, points, check=rows, otherwise=with_it, scores=spread(0.1, points)
+        )
+        return [finding.text for finding in one.findings]
+
+    assert texts(SAMPLES) == [
+        "raw/ctc@40 < raw/dag@40",
+        "raw/ctc@60 < raw/dag@60",
+        "raw/dag@0.4.x < distilled/dag@0.4.x",
+    ]
+    original = ["raw/ctc < raw/eight", "raw/eight@0.4.x < distilled/eight@0.4.x"]
+    measured = labelled("distilled/eight", "distilled/eight", "0.4", 50.0, 10.0)
+    assert texts([*SAMPLES, measured]) == original
+    assert texts([one for one in SAMPLES if one["what"] == "raw/ctc"]) == original
+    with pytest.raises(UserError, match="otherwise: raw/ten is in no condition"):
+        texts(SAMPLES, **{"raw/ten": "raw/dag"})
 
 
 def test_how_far_a_point_on_a_line_moves_is_known_of_both_coordinates(tmp_path: Path) -> None:

@@ -81,6 +81,18 @@ def test_a_condition_that_a_claim_no_longer_has_does_not_count(tmp_path: Path) -
     assert told(tmp_path, lines)["tenth"].verdict == "holds"
 
 
+def test_a_verdict_on_what_stands_in_for_curves_counts(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    on_curves = {
+        "artifacts": ["figure1"],
+        "check": [{"rising": ["a@1", "b@1"]}],
+        "otherwise": {"a": "c", "b": "d"},
+    }
+    for condition, counts in (("a@1 < b@1", True), ("c@1 < d@1", True), ("a@1 < d@1", False)):
+        lines.loc[lines["claim"] == "tenth", "condition"] = condition
+        assert ("tenth" in told(tmp_path, lines, tenth=on_curves)) == counts
+
+
 def test_a_claim_counts_in_the_tier_that_it_names_and_in_no_other(tmp_path: Path) -> None:
     lines = read(tmp_path)
     found = told(tmp_path, lines, first={"tier": "optimised"}, third={"tier": "optimised"})
