@@ -140,8 +140,16 @@ def _systems(report: Report, tidy: pd.DataFrame) -> list[tuple[str, str, Grid]]:
             continue
         table = systems_table(tidy, dataset, split, report.speedup_over)
         title = f"Systems on {dataset}, {split}"
-        found.append((title, table.caption, sections.grid(table.frame, title, names=3)))
+        found.append((title, table.caption, sections.grid(_named(table.frame), title, names=1)))
     return found
+
+
+def _named(systems: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of systems with target/system/decoder, as all else here, in one column."""
+    parts = ["target", "system", "decoder"]
+    numbers = systems.drop(columns=parts)
+    numbers.insert(0, "system", systems[parts].agg("/".join, axis=1))
+    return numbers
 
 
 def _paper(paper: PaperOf, place: Place) -> dict[str, Any]:

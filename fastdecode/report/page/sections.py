@@ -45,6 +45,7 @@ class Grid:
     caption: str
     heads: tuple[tuple[str, str], ...]
     names: int  # how many columns, the first ones, name a row
+    stays: int  # which of these stays in view while the table scrolls
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -127,13 +128,16 @@ def grid(frame: pd.DataFrame, caption: str, names: int, published: Collection[st
     """Return a table of text as it is shown; `names` columns, one at least, name its rows.
 
     `published` are the headings of what was published. What was run stands last, so that our
-    numbers are beside them.
+    numbers are beside them. Of several columns that name rows the one that tells most of them apart
+    stays in view: all would leave no room for numbers on a phone.
     """
     frame = frame.iloc[:, sorted(range(frame.shape[1]), key=lambda i: frame.columns[i] == RUN_HERE)]
     classes = dict.fromkeys(published, "published") | {RUN_HERE: "here"}
     heads = [(str(head), classes.get(str(head), "")) for head in frame.columns]
     rows = [tuple(map(str, row)) for row in frame.to_numpy().tolist()]
-    return Grid(caption, tuple(heads), max(1, names), tuple(rows))
+    named = range(max(1, names))
+    stays = max(named, key=lambda i: len({row[i] for row in rows}))
+    return Grid(caption, tuple(heads), len(named), stays, tuple(rows))
 
 
 def picture(svg: Path) -> str:

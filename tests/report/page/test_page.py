@@ -33,6 +33,7 @@ from fastdecode.report.page.chart import (
 )
 from fastdecode.report.page.page import PaperOf, Report, _facts, page
 from fastdecode.report.page.place import Place
+from fastdecode.report.page.sections import grid
 from fastdecode.report.speed_numbers import SPEEDS, speed_rows
 from tests.report.conftest import one_sentence, value
 
@@ -206,12 +207,22 @@ def test_what_is_said_of_a_table_stands_once_and_marks_are_explained_below_it(
     assert article.index("</table>") < below < article.index("What was run")
 
 
-def test_systems_are_named_by_system_target_and_decoder(written: str) -> None:
+def test_systems_are_named_by_target_system_and_decoder(written: str) -> None:
     table = written[written.index("Systems on ") :]
     body = table[table.index("<tbody>") : table.index("</tbody>")]
     rows = [re.findall(r'<th scope="row"[^>]*>(.*?)</th>', row) for row in body.split("</tr>")[:-1]]
-    assert rows == [["base", "raw", "beam5"], ["small", "big", "beam5"]]
+    assert rows == [[SLOW], [QUICK]]
     assert body.count('class="name"') == 2
+
+
+def test_of_columns_that_name_rows_the_one_that_tells_them_apart_stays() -> None:
+    def stays(*rows: str) -> int:
+        return grid(pd.DataFrame([row.split() for row in rows]), "", names=3).stays
+
+    assert stays("raw dag i=10 1", "raw ctc i=10 2", "kd nat i=1 3") == 1
+    assert stays("one dag i=10 1", "two dag i=10 2") == 0
+    assert stays("raw dag i=10 1", "raw dag i=20 1") == 2
+    assert stays("one dag a 1", "two ctc b 1") == 0  # the first of those that do
 
 
 def test_rows_that_a_claim_names_by_their_keys_are_explained(written: str) -> None:
