@@ -62,8 +62,8 @@ def draw_pareto(rows: pd.DataFrame, tier: str, *pictures: Path) -> None:
     """Draw BLEU against speed in one tier, a panel for each number of threads.
 
     `rows` are of fastdecode.report.speed_numbers.speed_rows; what lacks BLEU is left out. A
-    staircase joins the decoders that are not dominated, and their names stand beside them as far as
-    there is room.
+    staircase joins the decoders that are not dominated, and their names stand beside them, and then
+    those of others, as far as there is room.
 
     Raises UserError if nothing is left to draw.
     """
@@ -171,7 +171,7 @@ def _staircase(panel: Axes, best: Sequence[Row], scenario: str) -> None:
 
 
 def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario: str) -> None:
-    """Write names beside the best points, from the worst of them on, where there is room.
+    """Write names beside the points where there is room: the best first, from the worst of them on.
 
     No other point stands between one that is not dominated and the corner of the fast and good, so
     that this side is tried first. A decoder of several systems is named with its system if that
@@ -181,12 +181,13 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
     assert figure is not None
     edge = panel.get_window_extent()
     places = [panel.transData.transform((row[SPEED[scenario]], row["bleu"])) for row in rows]
-    radius = SIZES[0] / 2 * figure.dpi / POINTS
+    radius, gap = (points * figure.dpi / POINTS for points in (SIZES[0] / 2, NAME_GAP))
     taken = [Bbox.from_extents(x, y, x, y).padded(radius) for x, y in places]
     sides = [("right", -NAME_GAP), ("left", NAME_GAP)]
     if scenario == "Smax":  # more is better
         sides.reverse()
-    for row in sorted(best, key=lambda row: row["bleu"]):
+    others = [row for row in rows if row not in best]
+    for row in [*sorted(best, key=lambda row: row["bleu"]), *others]:
         alike = [other for other in rows if other["decoder"] == row["decoder"]]
         targets = {other["target"] for other in alike if other["system"] == row["system"]}
         names = [_short(row["decoder"], row["tier"])]
@@ -204,10 +205,8 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
                 fontsize="small",
             )
             box = text.get_window_extent()
-            inside = (
-                edge.x0 < box.x0 - NAME_GAP and box.x1 + NAME_GAP < edge.x1 and box.y1 < edge.y1
-            )
+            inside = edge.x0 < box.x0 - gap and box.x1 + gap < edge.x1 and box.y1 < edge.y1
             if inside and not box.count_overlaps(taken):
-                taken.append(box)
+                taken.append(box.padded(gap))  # the next name is told from it by a space
                 break
             text.remove()
