@@ -69,13 +69,9 @@ def _present(claim: Claim | None, lines: pd.DataFrame) -> pd.DataFrame:
     conditions = set(filter(None, lines["condition"]))
     if not conditions and all(why.startswith(UNMEASURED) for why in lines["why"]):
         return lines  # by whichever conditions
-    asked = (
-        claim,
-        claim.of_curves(claim.otherwise.values()),
-    )  # on its curves, or on those that stand in for them
-    return lines[
-        lines["condition"].isin(set().union(*(remaining(one, conditions) for one in asked)))
-    ]
+    standing_in = claim.of_curves(claim.otherwise.values())
+    known = remaining(claim, conditions) | remaining(standing_in, conditions)
+    return lines[lines["condition"].isin(known)]
 
 
 def _sure(paper: Paper, lines: pd.DataFrame) -> bool:
