@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import cycle, product, zip_longest
+from itertools import cycle, zip_longest
 from math import ceil, nan
 from pathlib import Path
 from typing import Any
@@ -174,8 +174,8 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
     """Write names beside the points where there is room: the best first, from the worst of them on.
 
     No other point stands between one that is not dominated and the corner of the fast and good, so
-    that this side is tried first. A decoder of several systems is named with its system if that
-    fits, and of several targets with its target.
+    that this side is tried first. A decoder of several systems is named with its system, of several
+    targets with its target, too: no name fits two points.
     """
     figure = panel.get_figure(root=True)
     assert figure is not None
@@ -190,12 +190,12 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
     for row in [*sorted(best, key=lambda row: row["bleu"]), *others]:
         alike = [other for other in rows if other["decoder"] == row["decoder"]]
         targets = {other["target"] for other in alike if other["system"] == row["system"]}
-        names = [_short(row["decoder"], row["tier"])]
-        if len({other["system"] for other in alike}) > 1:
-            names.insert(0, f"{row['system']}, {names[-1]}")
+        name = _short(row["decoder"], row["tier"])
         if len(targets) > 1:
-            names.insert(0, f"{row['target']}/{row['system']}, {names[-1]}")
-        for name, (side, offset) in product(names, sides):
+            name = f"{row['target']}/{row['system']}, {name}"
+        elif len({other["system"] for other in alike}) > 1:
+            name = f"{row['system']}, {name}"
+        for side, offset in sides:
             text = panel.annotate(
                 name,
                 (row[SPEED[scenario]], row["bleu"]),

@@ -227,6 +227,13 @@ def test_where_there_is_no_room_nothing_is_named(
     assert set(named(saved[-1])) == {"eight"}
 
 
+def test_no_name_fits_two_points(tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path) -> None:
+    one = tidy[tidy["threads"].isin(["", "1"])]
+    one = one.assign(system=one["system"].replace("base", "b" * 150))  # no room for it
+    draw_pareto(speed_rows(one, "toy", "test", "S1", {}), "optimised", tmp_path / "x.svg")
+    assert set(named(saved[-1])) == {"small, fast", "small, eight"}
+
+
 def test_names_beside_points_do_not_overlap(
     tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
 ) -> None:
