@@ -222,14 +222,6 @@ def test_ctcs_beam_does_what_its_naive_twin_does(ragged: Sentences) -> None:
         assert [t.tokens for t in other(ragged)] != [t.tokens for t in translations]
 
 
-def test_slots_of_a_batch_follow_their_own_sources(dice: System) -> None:
-    sources = frame_sources([["w0", "w2"], ["w1"]], dice.source)
-    assert source_slots(sources, 2, dice.target).tolist() == [
-        [UNK] * 8,
-        [UNK] * 6 + [PAD] * 2,
-    ]
-
-
 @pytest.mark.parametrize(
     ("kind", "search", "message"),
     [

@@ -10,13 +10,11 @@ from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from torch import Tensor
 
 from fastdecode.families.parallel.criterion import CtcCriterion
-from fastdecode.families.parallel.slots import mask_words
 from fastdecode.families.parallel.task import ParallelConfig, ParallelTask
 from fastdecode.glancing import dropout_of, to_reveal
 from tests.families.parallel.conftest import untrained
 
 BOS, PAD, EOS, UNK = range(4)
-IDS = torch.arange(4000)
 
 
 def task_of(binarised: Path, **options: Any) -> ParallelTask:
@@ -62,31 +60,6 @@ class KeepsLoss:
 
 
 # Masks
-
-
-def test_masks_leave_the_frame_and_take_any_number_of_words_alike() -> None:
-    targets = torch.tensor([[BOS, 5, 6, 7, 8, 9, EOS, PAD]]).expand(len(IDS), -1)
-    words = untrained("cmlm").target
-    masked = mask_words(targets, IDS, words, 1, 3)
-    changed = masked != targets
-    assert (masked[changed] == UNK).all()
-    assert not changed[:, [0, 6, 7]].any()
-    counts = changed.sum(1).bincount(minlength=6)
-    assert counts[0] == 0
-    assert ((counts[1:] - 800).abs() < 100).all()
-    places = changed.sum(0)[1:6]
-    assert ((places - 2400).abs() < 150).all()
-
-
-def test_a_mask_depends_on_seed_update_and_sentence_alone() -> None:
-    words = untrained("cmlm").target
-    targets = torch.tensor([[BOS, *range(5, 25), EOS], [BOS, *range(5, 15), EOS, *[PAD] * 10]])
-    masked = mask_words(targets, torch.tensor([7, 9]), words, 1, 3)
-    alone = mask_words(targets[1:, :12], torch.tensor([9]), words, 1, 3)
-    assert torch.equal(masked[1, :12], alone[0])
-    for ids, seed, update in (([8, 10], 1, 3), ([7, 9], 2, 3), ([7, 9], 1, 4)):
-        other = mask_words(targets, torch.tensor(ids), words, seed, update)
-        assert (other != masked).any(1).all()
 
 
 def test_a_training_draws_anew_at_every_update_and_a_validation_never(binarised: Path) -> None:
