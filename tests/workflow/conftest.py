@@ -119,7 +119,7 @@ class Workplace:
         )
 
     def told(self, *options: str) -> str:
-        """Return what snakemake prints with options by which it runs nothing, as `--dry-run`."""
+        """Return what snakemake prints with `options` in place of targets, as `--dry-run`."""
         command = self.command()
         command[command.index("--") :] = options
         done = subprocess.run(

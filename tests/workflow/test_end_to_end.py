@@ -139,6 +139,26 @@ def test_another_number_of_threads_is_timed_beside_those_that_are(
     assert set(jobs) == {("measure_machine", "1"), ("measure_latency", "2")}  # S1 and Smax
 
 
+def test_beside_a_new_test_set_what_is_there_stays_if_the_text_is_prepared_first(
+    finished: Workplace, tmp_path: Path
+) -> None:
+    place = finished.copy(tmp_path / "copy")
+    for language, line in (("en", "Zero one.\n"), ("de", "Null eins.\n")):
+        (place.folder / f"text/second.{language}").write_text(line * 5)
+    piece = {"kind": "files", "source": "text/second.en", "target": "text/second.de"}
+    place.corpus = place.corpus | {"splits": place.corpus["splits"] | {"second": [piece]}}
+    place.dataset = place.dataset | {"tests": ["test", "second"]}
+    place.save()
+    place.told("--until", "prepare_micro")
+    asked = place.told("--dry-run")
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", asked, re.MULTILINE))
+    assert jobs["translate_split"] == jobs["measure_quality"] == "4"
+    assert jobs["measure_latency"] == "2"  # S1 and Smax
+    for rule in ("learn_bpe", "binarise_dataset", "train_system", "distill_shard"):
+        assert rule not in jobs
+    assert "of test of" not in asked
+
+
 def test_what_tables_are_made_of_is_made_anew_if_it_is_lost(
     finished: Workplace, tmp_path: Path
 ) -> None:
