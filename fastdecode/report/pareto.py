@@ -1,9 +1,9 @@
 """Quality against speed: which decoders no other one beats in both."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, zip_longest
-from math import ceil, nan
+from math import ceil, hypot, nan
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ AXES = {"S1": "median ms a sentence", "Smax": "sentences a second, best batch"}
 PANELS = 2  # side by side
 HEIGHTS = {1: 4.0, 2: 2.9}  # inches of a panel that is alone in its line, or beside another
 NAME_GAP = 4.0  # points between a marker and its name
+FARTHER = 1.25  # times as far from a name as its own marker is every other one, at least
 Point = tuple[str, str]  # target/system, decoder
 Row = dict[Any, Any]
 
@@ -175,7 +176,7 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
 
     No other point stands between one that is not dominated and the corner of the fast and good, so
     that this side is tried first. A decoder of several systems is named with its system, of several
-    targets with its target, too: no name fits two points.
+    targets with its target, too: no name fits two points, and none is as near to another point.
     """
     figure = panel.get_figure(root=True)
     assert figure is not None
@@ -190,6 +191,7 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
     for row in [*sorted(best, key=lambda row: row["bleu"]), *others]:
         alike = [other for other in rows if other["decoder"] == row["decoder"]]
         targets = {other["target"] for other in alike if other["system"] == row["system"]}
+        here = places[rows.index(row)]
         name = _short(row["decoder"], row["tier"])
         if len(targets) > 1:
             name = f"{row['target']}/{row['system']}, {name}"
@@ -206,7 +208,15 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
             )
             box = text.get_window_extent()
             inside = edge.x0 < box.x0 - gap and box.x1 + gap < edge.x1 and box.y1 < edge.y1
-            if inside and not box.count_overlaps(taken):
+            own, *farther = sorted(_distance(box, place) for place in places)
+            told = own == _distance(box, here) and all(far >= FARTHER * own for far in farther)
+            if inside and told and not box.count_overlaps(taken):
                 taken.append(box.padded(gap))  # the next name is told from it by a space
                 break
             text.remove()
+
+
+def _distance(box: Bbox, point: Iterable[float]) -> float:
+    """Return how far a point is from a box, 0 inside."""
+    x, y = point
+    return hypot(max(box.x0 - x, 0, x - box.x1), max(box.y0 - y, 0, y - box.y1))

@@ -253,6 +253,37 @@ def test_names_beside_points_do_not_overlap(
     assert_legible(saved[-1])
 
 
+@pytest.mark.parametrize("count", [36, 50])
+def test_no_other_point_is_as_near_to_a_name_as_its_own(
+    tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path, count: int
+) -> None:
+    one = tidy[(tidy["decoder"] == "beam5") & tidy["threads"].isin(["", "1"])]
+    one = one[one["target"] == "raw"]
+    score, times = one["metric"] == "bleu", one["metric"].str.startswith("latency")
+    stacked = [  # two columns of points, about a name's height apart
+        one.assign(
+            decoder=f"d{n}",
+            value=one["value"].mask(score, 30 + n // 2).mask(times, one["value"] * (1 + n % 2)),
+        )
+        for n in range(count)
+    ]
+    rows = speed_rows(pd.concat(stacked), "toy", "test", "S1", {})
+    draw_pareto(rows, "reference", tmp_path / "x.svg")
+    (panel,) = saved[-1].axes
+    saved[-1].draw_without_rendering()
+    markers = sorted(set(points(saved[-1], 0)))  # the front is one of them
+    places = np.array([panel.transData.transform(point) for point in markers])
+    names = panel.texts
+    assert len(names) > 1
+    for name in names:
+        box = name.get_window_extent()
+        inside = places.clip((box.x0, box.y0), (box.x1, box.y1))
+        far = np.hypot(*(places - inside).T)
+        own = panel.transData.transform(name.xy)  # type: ignore[attr-defined]
+        assert np.allclose(places[far.argmin()], own)
+        assert np.sort(far)[1] > 1.2 * far.min()
+
+
 def test_twelve_decoders_of_a_system_differ(
     tidy: pd.DataFrame, saved: list[Figure], tmp_path: Path
 ) -> None:
