@@ -208,8 +208,8 @@ def _name_points(panel: Axes, rows: Sequence[Row], best: Sequence[Row], scenario
             )
             box = text.get_window_extent()
             inside = edge.x0 < box.x0 - gap and box.x1 + gap < edge.x1 and box.y1 < edge.y1
-            own, *farther = sorted(_distance(box, place) for place in places)
-            told = own == _distance(box, here) and all(far >= FARTHER * own for far in farther)
+            room = FARTHER * _distance(box, here)
+            told = all(_distance(box, place) >= room for place in places if place is not here)
             if inside and told and not box.count_overlaps(taken):
                 taken.append(box.padded(gap))  # the next name is told from it by a space
                 break
