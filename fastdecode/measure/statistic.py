@@ -56,6 +56,8 @@ class Split:
     """`real`, the corpus's own; and `teacher`, if the statistic compares with it: what is written
     by the one model that wrote the target side that a system learnt."""
     text: Readable | None = None
+    step: int = 1
+    """Line n here is line n * step of the file: of a long one not every line is read."""
 
     def readable(self, system: "System", references: str | None = None) -> list[int]:
         """Return the numbers of the lines that have words and fit into the models of `system`.
@@ -165,7 +167,8 @@ def read_split(
     Raises UserError on an empty split and on numbers of lines that differ.
     """
     step = ceil(sum(1 for _ in read_pairs(source, target)) / most) if most else 1
-    pairs = list(islice(read_pairs(source, target), 0, None, step or 1))
+    step = step or 1  # of an empty split
+    pairs = list(islice(read_pairs(source, target), 0, None, step))
     if not pairs:
         raise UserError(f"{source}: no lines to measure a statistic of: check the split")
     bpes = list(map(Bpe, codes))
@@ -190,4 +193,4 @@ def read_split(
         if "given" in header.get("provenance", {}):
             pieces = [bpes[1].segment(join(" ".join(line))).split() for line in pieces]
         references["teacher"] = pieces
-    return Split(sources, references, text)
+    return Split(sources, references, text, step)

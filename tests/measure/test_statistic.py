@@ -103,6 +103,7 @@ def test_of_many_lines_every_nth_is_read(tmp_path: Path) -> None:
         split = read_split(source, target, codes, most=most)
         assert len(split.sources) == lines <= most
         ends = [int("".join(tokens)[-1]) for tokens in split.references["real"]]
+        assert ends == [number * split.step for number in range(lines)]
         assert ends == list(range(0, 10, -(-10 // most)))
 
 

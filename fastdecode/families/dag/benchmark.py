@@ -10,7 +10,7 @@ own.
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastdecode.errors import UserError, clear_errors
 from fastdecode.families.dag.choose import has_triton
 from fastdecode.families.dag.links import later, log_softmax
 from fastdecode.families.dag.naive import max_paths, sum_paths
@@ -172,6 +173,23 @@ def main() -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all repeats to it, as JSON")
     given = vars(parser.parse_args())
     repeats, out, size = given.pop("repeats"), given.pop("out"), Size(**given)
+    with clear_errors():
+        _check(size, repeats)
+        _measure_all(size, repeats, out)
+
+
+def _check(size: Size, repeats: int) -> None:
+    """Raise UserError where there is nothing to measure."""
+    if min(repeats, *astuple(size)) < 1:
+        raise UserError("every number is at least 1")
+    if not 2 <= size.tokens <= size.vertices:
+        raise UserError(
+            f"--tokens {size.tokens}: no path of so many vertices from the first of "
+            f"{size.vertices} to the last: take from 2 to as many as --vertices"
+        )
+
+
+def _measure_all(size: Size, repeats: int, out: Path | None) -> None:
     before, rows = circumstances(), []
     print(
         f"B={size.sentences} sentences, M={size.tokens} tokens, L={size.vertices} vertices, "

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastdecode.errors import UserError
 from fastdecode.families.dag.beam import BeamSettings, best_hypotheses
 from fastdecode.families.dag.glance import Glance
 from fastdecode.families.dag.graph import Graph, Shortlist
@@ -20,7 +21,7 @@ from fastdecode.families.dag.paths import best_path, posteriors
 from fastdecode.families.dag.shape import main_edges, passing
 from fastdecode.families.dag.sources import Sources
 from fastdecode.families.dag.walk import path_along, successors
-from fastdecode.framing import frame_sources
+from fastdecode.framing import FRAME, frame_sources
 from fastdecode.measure.statistic import DRAWN, Split
 from fastdecode.scores import token_scores
 from fastdecode.system import System
@@ -72,11 +73,19 @@ def graphs(system: System, split: Split) -> dict[str, Any]:
 def assignment(system: System, split: Split) -> dict[str, Any]:
     """Return how the target of the first short pair is matched with its graph, and a glance at it.
 
-    Nothing is dropped, as in decoding. Raises UserError if no pair is short enough.
+    Nothing is dropped, as in decoding. A target that is longer than its graph has no path, and is
+    passed over. Raises UserError if no other pair is short enough.
     """
-    (number,) = split.short(1)
-    found = Sources.of(system, [split.sources[number]])
-    words = split.references["real"][number]
+    for number in split.short(len(split.sources)):
+        found = Sources.of(system, [split.sources[number]])
+        words = split.references["real"][number]
+        if len(words) + FRAME <= int(found.sizes):
+            break
+    else:
+        raise UserError(
+            "no short line has a graph as long as its target: train one with a larger factor, or "
+            "leave what is drawn of it out of `papers:`"
+        )
     targets = frame_sources([words], system.target).to(system.device)  # (1, M)
     lengths = torch.tensor([targets.shape[1]], device=system.device)
     ids = torch.tensor([number], device=system.device)
@@ -99,7 +108,7 @@ def assignment(system: System, split: Split) -> dict[str, Any]:
         "7), added up; paths: the most probable ones, with their share of all paths' probability; "
         f"glance: τ = {RATIO}, the most probable path, whether its vertex has the token for its "
         "likeliest, whether it is shown, P(token) there before and after",
-        "line": number,
+        "line": number * split.step,
         "source": split.sources[number],
         "target": [system.target[token] for token in targets[0].tolist()],
         "size": int(found.sizes),

@@ -38,3 +38,24 @@ def test_both_ways_have_the_same_sum(
         assert row["way"] == name and len(row["seconds"]) == 3
         assert float(ms) == pytest.approx(median(row["seconds"]) * 1e3, abs=0.06)
         assert float(total) == pytest.approx(row["sum"], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tokens=12", "--vertices=9"], "--tokens 12: no path of so many vertices"),
+        (["--tokens=1"], "--tokens 1: no path of so many vertices"),
+        (["--repeats=0"], "every number is at least 1"),
+        (["--sentences=0"], "every number is at least 1"),
+    ],
+)
+def test_what_has_nothing_to_measure_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    said: str,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["benchmark", *options])
+    with pytest.raises(SystemExit, match=f"error: {said}"):
+        main()
+    assert capsys.readouterr().out == ""

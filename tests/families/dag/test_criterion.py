@@ -132,6 +132,10 @@ def test_the_loss_is_the_mean_over_sentences_of_all_paths(task: GraphTask) -> No
     shorter, _, log = loss_of(task, divide_by_length=True)(model, batch)
     assert shorter.item() == pytest.approx(-(total / lengths).sum().item(), rel=1e-5)
     assert float(log["nll_loss"]) == pytest.approx(loss.item())
+    with metrics.aggregate() as logged:
+        GraphLoss.reduce_metrics([log, log])
+    bits = shorter.item() / 12 / math.log(2)
+    assert logged["loss"].avg == pytest.approx(bits, abs=1e-3)
     best, _, _ = loss_of(task, marginalise="max")(model, batch)
     greatest = max_paths(token_scores(logits, batch["target"]), links, lengths, sizes)
     assert best.item() == pytest.approx(-greatest.sum().item(), rel=1e-5)
@@ -168,8 +172,11 @@ def test_a_target_longer_than_its_graph_is_counted_and_left_out(task: GraphTask)
         assert (count, log["infeasible"], log["sample_size"]) == (2, 1, 2)
         with metrics.aggregate() as logged:
             GraphLoss.reduce_metrics([log])
-        bits = float(log["nll_loss"]) / int((batch["target"][:2] != PAD).sum()) / math.log(2)
-        assert logged["nll_loss"].avg == pytest.approx(bits, abs=1e-3)  # of what has a path
+        nats = float(log["nll_loss"])  # of what has a path
+        bits = nats / int((batch["target"][:2] != PAD).sum()) / math.log(2)
+        assert logged["nll_loss"].avg == pytest.approx(bits, abs=1e-3)  # a token
+        assert found.item() == pytest.approx(nats)
+        assert logged["loss"].avg == pytest.approx(nats / 2 / math.log(2), abs=1e-3)  # a sentence
         assert found.isfinite()
         found.backward()
     none, count, log = loss_of(task)(model, {**batch, "target": long.clamp(min=5)})

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from pydantic import ValidationError
+from torch import Tensor
 
 from fastdecode.config.models import Architecture
 from fastdecode.errors import UserError
@@ -20,6 +21,7 @@ from fastdecode.framing import blank_slots, frame_sources
 from fastdecode.measure.untrained import untrained_system
 from fastdecode.stages import Stopwatch
 from fastdecode.system import Decoder, System
+from fastdecode.train.draws import source_ids
 from fastdecode.transformer import highest
 from fastdecode.translation import Translation
 from tests.families.dag.conftest import ARPA, EOS, PAD, UNK, untrained_graphs
@@ -158,6 +160,22 @@ def test_samples_depend_on_their_seed(system: System, ragged: Sentences) -> None
     other = decoder(system, **settings, sample_seed=2)(ragged)
     assert [t.tokens for t in first] == [t.tokens for t in again]
     assert [t.tokens for t in first] != [t.tokens for t in other]
+
+
+def test_every_sentence_has_draws_of_its_own(
+    system: System, ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[list[int], int]] = []
+    draw = decoders.keyed_uniforms
+
+    def spy(ids: Tensor, count: int, seed: int, update: int) -> Tensor:
+        asked.append((ids.tolist(), seed))
+        return draw(ids, count, seed, update)
+
+    monkeypatch.setattr(decoders, "keyed_uniforms", spy)
+    decoder(system, search="sample", sample_seed=7)(ragged)
+    assert asked == [(source_ids(ragged).tolist(), 7)]
+    assert len(set(asked[0][0])) == len(set(map(tuple, ragged)))
 
 
 def test_the_nucleus_alone_is_of_few_tokens(

@@ -1,5 +1,6 @@
 """What drawings are made of, against the decoders and enumeration."""
 
+from dataclasses import replace
 from itertools import pairwise
 from math import exp, log
 
@@ -10,7 +11,12 @@ from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
 from fastdecode.families.dag.drawn import assignment, best_paths, graphs
+from fastdecode.families.dag.naive import max_paths
+from fastdecode.families.dag.paths import score_path
+from fastdecode.families.dag.sources import Sources
+from fastdecode.framing import frame_sources
 from fastdecode.measure.statistic import Split
+from fastdecode.scores import token_scores
 from fastdecode.system import System
 from tests.families.dag.conftest import path_scores, random_target, untrained_graphs
 
@@ -64,11 +70,37 @@ def test_graphs_are_those_of_the_decoders(system: System, split: Split) -> None:
         assert best["score"] == pytest.approx(searched.score)
         scores = [hypothesis["score"] for hypothesis in sentence["hypotheses"]]
         assert scores == sorted(scores, reverse=True) and len(set(scores)) == 5
+
+
+def test_what_is_drawn_of_a_graph_is_computed_from_what_the_model_says(
+    system: System, split: Split
+) -> None:
+    for sentence in graphs(system, split)["sentences"]:
+        found = Sources.of(system, [sentence["source"]])
+        with torch.no_grad():
+            logits, links = found.read(found.blanks)
+        size = int(found.sizes)
+        passed = [1.0] + [0.0] * (size - 1)
+        for u in range(size):
+            for v in range(u + 1, size):
+                passed[v] += passed[u] * exp(float(links[0, u, v]))
+        assert [here["passing"] for here in sentence["vertices"]] == pytest.approx(passed, rel=1e-4)
+
+        certain = [here["probabilities"][0] for here in sentence["vertices"]]
+        path = sentence["lookahead"]
+        assert (path[0], path[-1]) == (0, size - 1)
+        for u, v in pairwise(path):
+            reached = {w: exp(float(links[0, u, w])) * certain[w] for w in range(u + 1, size)}
+            assert v == max(reached, key=lambda w: reached[w])
+
         for hypothesis in sentence["hypotheses"]:
-            path = hypothesis["path"]
-            assert len(path) == len(hypothesis["tokens"]) + 2
-            assert (path[0], path[-1]) == (0, len(vertices) - 1)
-            assert all(u < v for u, v in pairwise(path))
+            targets = frame_sources([hypothesis["tokens"]], system.target)
+            tokens = token_scores(logits, targets)
+            length = torch.tensor([targets.shape[1]])
+            path = torch.tensor([hypothesis["path"]])
+            assert path.shape == targets.shape and bool((path[0].diff() > 0).all())
+            best = max_paths(tokens, links, length, found.sizes)
+            assert score_path(tokens, links, length, path).item() == pytest.approx(best.item())
 
 
 def test_steps_are_those_of_a_narrow_beam(system: System, split: Split) -> None:
@@ -115,13 +147,46 @@ def test_an_assignment_is_the_sum_over_all_paths(system: System, split: Split) -
 
 
 def test_a_glance_shows_half_of_what_is_wrong(system: System, split: Split) -> None:
-    found = assignment(system, split)
+    source = split.sources[split.short(1)[0]]
+    (written,) = system.decoder("dag", {"search": "lookahead"}, " ".join)([source])
+    target = [*written.tokens[:3], "w1", "w2", "w1"]  # begins as the model would
+    found = assignment(system, Split([source], {"real": [target]}))
     glance = found["glance"]
     wrong = glance["right"].count(False)
     assert sum(glance["shown"]) == int(wrong * 0.5 + 0.5) > 0
-    assert glance["before"] != glance["after"]
-    first = exp(found["forward"][0][0])
-    assert glance["before"][0] == pytest.approx(first, rel=1e-5)  # f(1, 1) = P(<s> | vertex 1)
+    assert glance["right"] != glance["right"][::-1]
+    read = Sources.of(system, [found["source"]])
+    path = torch.tensor(glance["path"])
+    ids = torch.tensor([system.target.index(token) for token in found["target"]])
+    shown = torch.tensor(glance["shown"])
+    seen = read.blanks.clone()
+    seen[0, path[shown]] = ids[shown]
+    with torch.no_grad():
+        before, after = (read.read(vertices)[0][0].softmax(-1) for vertices in (read.blanks, seen))
+    assert glance["right"] == (before.argmax(-1)[path] == ids).tolist()
+    assert glance["before"] == pytest.approx(before[path, ids].tolist(), rel=1e-5)
+    assert glance["after"] == pytest.approx(after[path, ids].tolist(), rel=1e-5)
+    assert glance["after"] != pytest.approx(glance["before"], rel=1e-3)
+
+
+def test_a_target_without_a_path_is_passed_over(split: Split) -> None:
+    """In small graphs some targets are longer."""
+    system = untrained_graphs(graph_factor=1.0)
+    first, second = split.short(2)
+    sources, references = list(split.sources), list(split.references["real"])
+    references[first] = ["w1"] * 8
+    assert len(sources[first]) < 8
+    found = assignment(system, Split(sources, {"real": references}))
+    assert (found["line"], found["source"]) == (second, sources[second])
+    with pytest.raises(UserError, match="no short line has a graph as long as its target"):
+        assignment(system, Split(sources[first:][:1], {"real": references[first:][:1]}))
+
+
+def test_the_line_is_that_of_the_split(system: System, split: Split) -> None:
+    """Of which every third is read."""
+    rest = Split([["w1"], *split.sources], {"real": [["w1"], *split.references["real"]]})
+    one, third = (assignment(system, replace(rest, step=step)) for step in (1, 3))
+    assert third["line"] == 3 * one["line"] > 0
 
 
 def test_nothing_is_short_enough(system: System) -> None:

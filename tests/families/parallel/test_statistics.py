@@ -1,6 +1,6 @@
 """What is measured of a non-autoregressive model against its own scores."""
 
-from itertools import groupby, product
+from itertools import groupby
 from math import inf
 from random import Random
 
@@ -8,12 +8,14 @@ import pytest
 import torch
 
 from fastdecode.families.parallel import statistics
-from fastdecode.families.parallel.alignment import collapse
+from fastdecode.families.parallel.naive import naive_alignment
 from fastdecode.families.parallel.slots import source_slots
 from fastdecode.families.parallel.statistics import _drawn, accuracy, recall
 from fastdecode.framing import frame_sources
+from fastdecode.measure.samples import SEED
 from fastdecode.measure.statistic import Split
 from fastdecode.system import System
+from fastdecode.train.draws import source_ids
 from tests.families.parallel.conftest import untrained
 from tests.families.parallel.test_decoders import BOS, EOS, PAD, UNK, Sentences, logits
 
@@ -68,37 +70,25 @@ def test_slot_by_slot_accuracy_is_that_of_what_may_be_written(
 
 
 def test_a_token_with_several_slots_counts_once(ragged: Sentences) -> None:
+    """And a reference counts nothing that has no alignment, be it for its repeats alone."""
     system = untrained("ctc")
     blank = system.target.bos()
     draw = Random(4)
     counted: list[tuple[float, int]] = []
-    references = []
-    for source in ragged:
-        (model,) = system.models
-        framed = frame_sources([source], system.source)
-        slots = source_slots(framed, 2, system.target)
-        with torch.inference_mode():
-            answer = model.decoder(
-                normalize=False, encoder_out=model.encoder(framed), prev_output_tokens=slots
-            )[0]
-        scores = answer.masked_fill(
-            torch.isin(torch.arange(answer.shape[1]), torch.tensor([PAD, EOS])), float("-inf")
-        ).log_softmax(-1)
+    references: Sentences = []
+    for number, source in enumerate(ragged):
+        scores = ctc_scores(system, source)
         written = [word for word, _ in groupby(scores.argmax(-1).tolist()) if word != blank]
-        reference = [system.target[word] for word in written[: draw.randint(1, 3)]]
+        reference = [system.target[word] for word in written[: draw.randint(1, 9)]]
         reference[-1] = f"w{draw.randint(0, 11)}"
+        if number % 4 == 0:
+            reference = ["w1"] * len(scores)  # between equal tokens stand blanks
         references.append(reference)
         ids = [system.target.index(token) for token in reference]
-        few = len(scores) <= 6  # or there are too many alignments to try
-        every = product({blank, *ids}, repeat=len(scores) if few else 0)
-        paths = [path for path in every if collapse(list(path), blank) == ids]
-        if not paths:
-            references[-1] = []
+        best = naive_alignment(scores.tolist(), ids, blank)
+        if best is None:
             counted.append((0, 0))
             continue
-        slot = torch.arange(len(scores))
-        totals = [float(scores[slot, torch.tensor(path)].sum()) for path in paths]
-        best = paths[totals.index(max(totals))]
         place, right = 0, 0.0
         for word, group in groupby(best):
             size = len(list(group))
@@ -109,11 +99,25 @@ def test_a_token_with_several_slots_counts_once(ragged: Sentences) -> None:
         counted.append((right, len(reference)))
     right, tokens = (sum(column) for column in zip(*counted, strict=True))
     assert 0 < right < tokens
+    assert counted.count((0, 0)) == 10
     found = accuracy(system, Split(ragged, {"real": references}))
     assert found["tokens"] == tokens
     assert found["accuracy"] == pytest.approx(right / tokens)
     assert found["left_out"] == counted.count((0, 0))
     assert torch.tensor(found["by_line"][""]).tolist() == torch.tensor(counted).tolist()
+
+
+def ctc_scores(system: System, source: list[str]) -> torch.Tensor:
+    """Return log-probabilities (T, V) of the slots of one source."""
+    (model,) = system.models
+    framed = frame_sources([source], system.source)
+    slots = source_slots(framed, 2, system.target)
+    with torch.inference_mode():
+        answer = model.decoder(
+            normalize=False, encoder_out=model.encoder(framed), prev_output_tokens=slots
+        )[0]
+    never = torch.isin(torch.arange(answer.shape[1]), torch.tensor([PAD, EOS]))
+    return answer.masked_fill(never, -inf).log_softmax(-1)
 
 
 def test_cold_samples_are_the_likeliest_slots(ragged: Sentences) -> None:
@@ -132,3 +136,20 @@ def test_samples_are_of_the_nucleus(ragged: Sentences, monkeypatch: pytest.Monke
     cold = _drawn(system, ragged, 1e-4, 1)
     monkeypatch.setattr(statistics, "TOP_P", 1e-6)
     assert _drawn(system, ragged, 1.0, 1) == cold
+
+
+def test_every_sentence_and_every_sample_has_draws_of_its_own(
+    ragged: Sentences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int]] = []
+    draw = statistics.keyed_uniforms
+
+    def spy(ids: torch.Tensor, count: int, seed: int, update: int) -> torch.Tensor:
+        asked.extend((number, seed) for number in ids.tolist())
+        return draw(ids, count, seed, update)
+
+    monkeypatch.setattr(statistics, "keyed_uniforms", spy)
+    _drawn(untrained("ctc"), ragged, 1.0, 2)
+    ids = source_ids(ragged).tolist()
+    assert sorted(asked) == sorted((number, SEED + n) for number in ids for n in range(2))
+    assert len(set(ids)) == len(set(map(tuple, ragged)))

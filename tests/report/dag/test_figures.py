@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from fastdecode.config.papers import Paper
@@ -70,6 +72,19 @@ def test_quality_against_speed_by_tier(tidy: pd.DataFrame, drawn: Any, saved: li
     for panel in figure.axes:  # table 1's speed-up of CTC + GLAT stands in both tiers
         hollow = [line for line in panel.lines if line.get_markerfacecolor() == "white"]
         assert [14.6, 25.02] in [[line.get_xdata()[0], line.get_ydata()[0]] for line in hollow]
+
+
+def test_quality_of_seeds_has_whiskers(tidy: pd.DataFrame, drawn: Any, saved: list[Figure]) -> None:
+    second = tidy[tidy["metric"] == "bleu"].assign(seed="2", value=lambda rows: rows["value"] + 4)
+    entries = {"at_beam": {"reference": "raw/base/beam5"}, "nat": {"reference": "raw/base/greedy"}}
+    parts = {"toy": Part("test", "test", entries)}
+    points = drawn("figure5", pd.concat([tidy, second]), parts=parts)
+    spread = points.loc[points["n"] == 2, ["y", "sd"]]
+    assert len(spread) == 2 and (spread["sd"] > 1).all()
+    bars = [bar for bar in saved[0].axes[0].containers if isinstance(bar, ErrorbarContainer)]
+    ends = [bar.lines[2][0].get_segments()[0][:, 1] for bar in bars]
+    wanted = [[y - sd, y + sd] for y, sd in spread.to_numpy()]
+    assert np.array(ends) == pytest.approx(np.array(wanted))
 
 
 def test_objectives_stand_beside_the_published(
@@ -151,6 +166,13 @@ def test_samples_are_means_over_seeds(
     (figure,) = saved
     assert_legible(figure)
     assert labels(figure) == ["graph, λ = 8, taught by big", "CTC + GLAT, taught by big"]
+    (panel,) = figure.axes
+    assert panel.xaxis_inverted()  # less alike is to the right
+    full = [line for line in panel.lines if line.get_markerfacecolor() != "white"]
+    coldest = points[points["label"] == "0.4"]
+    places = [np.array(line.get_data())[:, 0] for line in full]
+    assert np.array(places) == pytest.approx(coldest[["x", "y"]].to_numpy())
+    assert [np.size(line.get_xdata()) for line in full] == [1, 1]
 
 
 def test_bleu_by_length_says_how_many_lines(drawn: Any, saved: list[Figure]) -> None:
