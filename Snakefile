@@ -4,6 +4,7 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
+from fastdecode.config.artifacts import for_nothing
 from fastdecode.plan.missing import missing
 from fastdecode.progress import say
 
@@ -41,6 +42,12 @@ include: "workflow/rules/page.smk"
 onstart:
     for line in missing(CONFIG):
         say("missing", f"{line} (jobs that do not want it go on)")
+    for what, names in (
+        ("papers", for_nothing(CONFIG)),
+        ("decoders", CONFIG.idle_decoders()),
+    ):
+        if names:
+            say(what, f"nothing of this run goes with {', '.join(names)}")
 
 
 # What tables are made of is asked for beside them: Snakemake does not miss what nobody asks for, such

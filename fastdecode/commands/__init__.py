@@ -74,6 +74,6 @@ def _parser(arguments: Sequence[str]) -> argparse.Namespace:
     parsed, rest = parser.parse_known_args(arguments)
     if rest:  # told with the usage of the command, not of all
         runs = any(word.endswith(".yaml") for word in rest)
-        hint = ": a run is named by --configfile" if runs else ""
+        hint = ": a run is named by --configfile, before each of its files" if runs else ""
         getattr(parsed, "parser", parser).error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     return parsed

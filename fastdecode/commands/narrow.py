@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "artifacts",
-        nargs="+",
+        nargs="*",
         metavar="ARTIFACT",
         help="such as lattice.table1, or a paper: all that the run has of it",
     )
@@ -56,6 +56,11 @@ def run(arguments: argparse.Namespace) -> None:
     from fastdecode.config.read import Configuration
 
     files, out = arguments.configfile, arguments.out
+    if not arguments.artifacts:
+        raise UserError(
+            "for which tables and figures? Name them first, as in `fastdecode narrow dag.figure7 "
+            "--configfile …`: what stands behind --configfile is taken for a file"
+        )
     whole = read_run(files)
     _check_name(out, whole["name"])
     config = Configuration(whole | {"papers": arguments.artifacts}, DEFINITIONS)

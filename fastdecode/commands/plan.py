@@ -128,7 +128,7 @@ def _stated(name: str | None, device: str, rows: Mapping[str, Device]) -> "Machi
         if rows[name].kind != device:
             raise UserError(
                 f"--device: {name} is {'a core' if device == 'cuda' else 'a GPU'}, and the run's "
-                f"device is {device}: add a --configfile with device: {rows[name].kind}"
+                f"device is {device}: add --config device={rows[name].kind}"
             )
         return Machine(name, rows[name])
     try:

@@ -166,6 +166,7 @@ def drawable(folder: Path, papers: Mapping[str, Paper]) -> dict[str, Artifact | 
     if not found and not measurements(folder):
         raise UserError(
             f"{folder}: no CSV file of a table or figure of {', '.join(papers)}, nor of a "
-            "picture of a run: give a folder of results/report or of docs/measurements"
+            "picture of a run: give a folder of results/report or of docs/measurements, and with "
+            "--papers the folder of papers of your own"
         )
     return found

@@ -203,7 +203,8 @@ def _must_exist(path: Path, arguments: argparse.Namespace, more: str = "") -> No
     """Raise UserError, which says how to make it and ends with `more`, if there is no `path`."""
     if path.exists():
         return
-    if arguments.results.absolute().name != "results":  # which is what every run calls it
+    results = arguments.results.absolute()
+    if results.name != "results" or not results.is_dir():  # which is what every run calls it
         raise UserError(
             f"{path} does not exist: name with --results the folder `results` of the run that made "
             f"it{more}"

@@ -71,6 +71,11 @@ def run(arguments: argparse.Namespace) -> None:
     Raises UserError on anything that `arguments` name and is not there, on input that is not UTF-8,
     and, at the end, if lines were too long to translate.
     """
+    if Path(arguments.file).suffix in (".yaml", ".yml"):
+        raise UserError(
+            f"{arguments.file} would be translated: a run's file goes behind a --configfile of its "
+            "own (a text of this name: from standard input)"
+        )
     selection = select(arguments)
     source = open_input(arguments.file)
     if sys.stdout is None:

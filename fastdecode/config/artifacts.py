@@ -76,6 +76,18 @@ def without_ours(config: Configuration) -> list[str]:
     ]
 
 
+def for_nothing(config: Configuration) -> list[str]:
+    """Return the entries of `papers:`, papers and artifacts, that nothing of the run goes into."""
+    empty = set(without_ours(config))
+    asked = {
+        entry: [entry]
+        if "." in entry
+        else [f"{entry}.{name}" for name in config.papers[entry].artifacts]
+        for entry in config.run.papers
+    }
+    return [entry for entry, artifacts in asked.items() if empty.issuperset(artifacts)]
+
+
 def has_data(config: Configuration, artifact: Artifact) -> bool:
     """Tell whether anything of a run goes into an artifact."""
     if artifact.function == SETTINGS:  # of all systems that are trained

@@ -48,6 +48,7 @@ KEY = "[key]"  # how pydantic ends the place of a fault that is in a key itself
 READ_AS = {False: ("no", "no, off or false"), True: ("yes", "yes, on or true")}
 
 FEW, MANY = 5, 20  # names that one line proposes, and lists, at most
+SHOWN = "`fastdecode show` and config/keys.md"  # where most names are listed
 
 RowT = TypeVar("RowT", bound=BaseModel)
 
@@ -85,10 +86,11 @@ def each_once(key: str, chosen: Sequence[object]) -> None:
             raise ValueError(f"{key}: {name} stands twice: once is enough")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], listed: str = SHOWN) -> str:
     """Return `; did you mean "…"?` for the known words nearest to `word`, else the known words.
 
-    Where none is like it, a few have it in their names, as `ctc` is in those of its decoders.
+    Where none is like it, a few have it in their names, as `ctc` is in those of its decoders. Where
+    they are many it says where they are `listed`.
     """
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=1)
@@ -98,7 +100,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
         quoted = [f'"{one}"' for one in near]
         return f"; did you mean {' or '.join(quoted)}?"
     if len(words) > MANY:
-        return f" ({len(words)} are known: `fastdecode show` and config/keys.md list them)"
+        return f" ({len(words)} are known, listed by {listed})"
     return f" (known: {', '.join(words) or 'none'})"
 
 

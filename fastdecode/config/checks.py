@@ -1,15 +1,16 @@
 """Whether a run is sound: every name that it and its definitions refer to is there, and fits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastdecode.config.base import FEW, check, nearest
+from fastdecode.config.base import FEW, SHOWN, check, nearest
 from fastdecode.config.given import check_given
 from fastdecode.config.metrics import METRICS
-from fastdecode.config.papers import DISTILLED, references
+from fastdecode.config.papers import DISTILLED, patterns, references
 from fastdecode.config.rows import RAW, UNTRAINED, Training
 from fastdecode.config.run import EVERY
 from fastdecode.config.timed import tuned_over
@@ -40,20 +41,40 @@ def check_all(config: "Configuration", where: str) -> None:
     _check_papers(config)
 
 
-def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise UserError if Snakemake is given --configfile twice: it would take the last alone.
+def check_arguments(arguments: Sequence[str], profiles: Sequence[Path] = ()) -> None:
+    """Raise UserError on what Snakemake would pass over: a second --configfile, a profile that is
+    not there.
 
     `arguments` begin with the program, of which others, such as `fastdecode plan`, merge all files.
+    `profiles` are folders of profiles.
     """
     program = Path(arguments[0])  # of `python -m snakemake` it is snakemake/__main__.py
     if "snakemake" not in (program.stem, program.parent.name):
         return
     flags = [one.partition("=")[0] for one in arguments]
+    for profile in _values("--workflow-profile", arguments):
+        places = [Path(profile), *(folder / profile for folder in profiles)]
+        if profile != "none" and not any(place.exists() for place in places):
+            found = {
+                path.name for folder in profiles if folder.is_dir() for path in folder.iterdir()
+            }
+            raise UserError(
+                f'--workflow-profile: there is no "{profile}", which Snakemake would pass over'
+                f"{nearest(Path(profile).name, found)}"
+            )
     if sum(flag in ("--configfile", "--configfiles") for flag in flags) > 1:
         raise UserError(
             "--configfile stands twice, and Snakemake takes the last alone: name all files behind "
             "one, as in --configfile run.yaml more.yaml"
         )
+
+
+def _values(flag: str, arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what stands behind a flag, each time that it is given."""
+    for one, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, value = one.partition("=")
+        if name == flag:
+            yield value if equals else following
 
 
 def check_name(values: Mapping[str, Any], default: Mapping[str, Any]) -> None:
@@ -139,7 +160,8 @@ def _check_datasets(config: "Configuration", where: str) -> None:
     for name, corpus in config.corpora.items():
         keys = [key for split in corpus.splits for key in corpus.downloads(split)]
         for key in (*keys, *corpus.references.values()):
-            check_known(key, downloads, f"{config.file_of('corpora', name)}: download")
+            place = f"{config.file_of('corpora', name)}: download"
+            check_known(key, downloads, place, "config/downloads.yaml")
     for name, dataset in config.datasets.items():
         file = config.file_of("datasets", name)
         _check_training(dataset.training, f"{file}: training")
@@ -284,18 +306,42 @@ def _check_papers(config: "Configuration") -> None:
         "decoder": set(config.decoders),
         "metric": set(METRICS),
     }
+    listed = {"metric": "fastdecode/config/metrics.py"}
     for name, paper in config.papers.items():
+        file = config.file_of("papers", name)
+        for key, artifact in paper.artifacts.items():
+            if not _is_module(artifact.function):
+                raise UserError(
+                    f"{file}: {key}.function: fastdecode/report has no module {artifact.function}"
+                )
+            for dataset in artifact.datasets:
+                check_known(dataset, config.files("datasets"), f"{file}: {key}.datasets")
+        for where, pattern, parts in patterns(paper):
+            _parts(pattern, parts, f"{file}: {where}")
         for word, kind, where in references(paper):
-            check_known(word, known[kind], f"papers/{name}.yaml: {where}: {kind}")
+            check_known(word, known[kind], f"{file}: {where}: {kind}", listed.get(kind, SHOWN))
 
 
-def _split_entry(config: "Configuration", entry: str, parts: int, where: str) -> list[str]:
-    """Split `target/system` or `target/system/decoder` and check its names."""
+def _is_module(function: str) -> bool:
+    """Tell whether fastdecode/report has this module, which is not imported."""
+    package, _, module = function.rpartition(".")
+    folder = files("fastdecode.report").joinpath(*package.split("."))
+    return bool(package) and folder.joinpath(f"{module}.py").is_file()
+
+
+def _parts(entry: str, parts: int, where: str) -> list[str]:
+    """Split `target/system` or `target/system/decoder`."""
     names = entry.split("/")
     if len(names) != parts:
         form = "/".join(["target", "system", "decoder"][:parts])
         example = "/".join([RAW, "transformer", "greedy"][:parts])
         raise UserError(f'{where}: "{entry}" is not of the form {form}, such as {example}')
+    return names
+
+
+def _split_entry(config: "Configuration", entry: str, parts: int, where: str) -> list[str]:
+    """Split `target/system` or `target/system/decoder` and check its names."""
+    names = _parts(entry, parts, where)
     if names[0] == DISTILLED:
         raise UserError(
             f"{where}: {entry}: {DISTILLED} stands for any teacher in tables of papers alone: name "
@@ -341,8 +387,11 @@ def check_folders(definitions: Path) -> None:
             raise UserError(f"{place}: nothing is read from there{nearest(folder, KINDS)}")
 
 
-def check_known(name: str, known: Iterable[str], where: str) -> None:
-    """Raise UserError, which names the nearest known name, if `name` is not known."""
+def check_known(name: str, known: Iterable[str], where: str, listed: str = SHOWN) -> None:
+    """Raise UserError, which names the nearest known name, if `name` is not known.
+
+    `listed` says where all are listed, where they are many.
+    """
     known = list(known)
     if name not in known:
-        raise UserError(f'{where}: there is no "{name}"{nearest(name, known)}')
+        raise UserError(f'{where}: there is no "{name}"{nearest(name, known, listed)}')

@@ -182,6 +182,8 @@ class Paper(Row):
         """Raise ValueError unless these artifacts, or the one that the cell names, can have it."""
         first, _, rest = cell.partition(".")
         named, place = ((first,), rest) if first in self.artifacts else (artifacts, cell)
+        if not named:
+            raise ValueError(f"{where}: {cell} is a cell of which artifact? Name it in `artifacts`")
         for name in named:
             artifact = self.artifacts[name]
             if artifact.kind == "figure":
@@ -219,33 +221,33 @@ def trained(entry: str) -> bool:
     return not entry.startswith(f"{UNTRAINED}/")
 
 
+def patterns(paper: Paper) -> Iterator[tuple[str, str, int]]:
+    """Yield where a pattern of the artifacts stands, the pattern, and of how many names it is."""
+    for name, artifact in paper.artifacts.items():
+        for place, named in (("rows", artifact.rows), ("systems", artifact.systems)):
+            for row in named if traits(artifact.function).metrics else ():
+                for pattern in artifact.wanted(row):
+                    yield f"{name}.{place}.{row}", pattern, 3
+        for statistic, wanted in artifact.statistics.items():
+            for one in wanted:
+                for pattern in alternatives(one):
+                    yield f"{name}.statistics.{statistic}", pattern, 2
+        for pattern in artifact.curves:
+            yield f"{name}.curves", pattern, 2
+
+
 def references(paper: Paper) -> Iterator[tuple[str, str, str]]:
     """Yield every name that the artifacts refer to, what kind of name it is, and where it stands.
 
     Kinds: target, system, decoder, metric.
     """
+    for where, pattern, _ in patterns(paper):
+        for word, kind in zip(pattern.split("/"), ("target", "system", "decoder"), strict=False):
+            yield word, kind, where
     for name, artifact in paper.artifacts.items():
-        patterns = [
-            (f"{place}.{row}", pattern)
-            for place, named in (("rows", artifact.rows), ("systems", artifact.systems))
-            if traits(artifact.function).metrics
-            for row in named
-            for pattern in artifact.wanted(row)
-        ]
-        patterns += [
-            (f"statistics.{statistic}", pattern)
-            for statistic, wanted in artifact.statistics.items()
-            for one in wanted
-            for pattern in alternatives(one)
-        ]
-        patterns += [("curves", pattern) for pattern in artifact.curves]
         yield from ((system, "system", f"{name}.names") for system in artifact.names)
         for decoder, others in artifact.tuned.items():
             yield from ((word, "decoder", f"{name}.tuned") for word in (decoder, *others))
-        for place, pattern in patterns:
-            kinds = ("target", "system", "decoder")
-            for word, kind in zip(pattern.split("/"), kinds, strict=False):
-                yield word, kind, f"{name}.{place}"
         if traits(artifact.function).metrics:
             for column, metric in artifact.measured.items():
                 yield metric.partition(AT)[0], "metric", f"{name}.measured.{column}"

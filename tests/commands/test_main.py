@@ -50,7 +50,8 @@ def test_a_wrong_command_is_told_the_right_ones(capsys: pytest.CaptureFixture[st
 def test_what_a_command_does_not_know_is_told_with_its_usage(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for wrong, hint in (["more"], ""), (["mine/run.yaml"], ": a run is named by --configfile"):
+    named = ": a run is named by --configfile, before each of its files"
+    for wrong, hint in (["more"], ""), (["mine/run.yaml"], named):
         with pytest.raises(SystemExit) as error:
             main(["plan", *wrong])
         assert error.value.code == 2

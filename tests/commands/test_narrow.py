@@ -45,6 +45,10 @@ def test_the_default_run_can_be_narrowed(tmp_path: Path) -> None:
             'papers: lattice.table99: there is no "table99"',
         ),
         (["latice", "--out", "one.yaml"], 'there is no "latice"; did you mean "lattice"?'),
+        (
+            ["--out", "one.yaml", "--configfile", str(RUN), "lattice.table2"],
+            "for which tables and figures? Name them first",
+        ),
         (["lattice", "--out", "one.txt"], "--out: one.txt: take a name of its own that ends"),
         (["lattice", "--out", str(RUN)], "toy-lattice.yaml exists: take another name"),
         (["lattice", "--out", "toy-lattice.yaml"], "a run is called toy-lattice, whose report"),

@@ -62,7 +62,9 @@ def test_this_machine_is_measured(
 
 
 def test_a_run_on_cores_is_not_counted_for_a_gpu_nor_the_other_way() -> None:
-    with pytest.raises(UserError, match="h100 is a GPU, and the run's device is cpu: add a"):
+    with pytest.raises(
+        UserError, match="is a GPU, and the run's device is cpu: add --config device=cuda"
+    ):
         _stated("h100", "cpu", DEVICES)
     with pytest.raises(UserError, match="cpu is a core, and the run's device is cuda"):
         _stated("cpu", "cuda", DEVICES)

@@ -157,6 +157,14 @@ def test_settings_other_than_the_configurations_are_said(
             (*SYSTEM, "--results", "kept"),
             "checkpoint.pt does not exist: name with --results the folder `results` of the run",
         ),
+        (
+            (*SYSTEM, "--results", "elsewhere/results"),
+            "checkpoint.pt does not exist: name with --results the folder `results` of the run",
+        ),
+        (
+            (*SYSTEM, "second.yaml"),
+            "second.yaml would be translated: a run's file goes behind a --configfile of its own",
+        ),
         (("--system", "raw/transformer-big-x3", "--seed", "1"), "leave --seed out"),
         ((*SYSTEM, "--configfile", "no.yaml"), "no.yaml: no such file"),
         ((*SYSTEM, "no/such/file"), "no/such/file: no such file"),

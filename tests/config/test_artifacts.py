@@ -2,7 +2,7 @@
 
 import pytest
 
-from fastdecode.config.artifacts import entries
+from fastdecode.config.artifacts import entries, for_nothing
 from tests.config.test_papers import RUN, artifact, run
 
 
@@ -81,3 +81,10 @@ def test_targets_do_not_mix_where_a_run_has_the_one_half_raw_and_the_other_disti
     assert {row: tiers["reference"] for row, tiers in found.items()} == {
         "double_bidir": "raw/bidirectional/pairs-beam10"
     }
+
+
+def test_what_is_asked_for_for_nothing() -> None:
+    assert not for_nothing(run())
+    asked = ["lattice.table2", "dag.figure7", "dag.table2"]
+    assert for_nothing(run(papers=asked)) == ["dag.figure7", "dag.table2"]
+    assert for_nothing(run(papers=["lattice", "dag"])) == []  # both have rows of its baselines

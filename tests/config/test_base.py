@@ -257,7 +257,7 @@ def test_nearest_is_short() -> None:
     assert nearest("ct", searches) == f" (known: {', '.join(searches)})"
     many = [f"ctc-with-{number}" for number in range(30)]
     for word in ("ctc", "x"):
-        assert nearest(word, many).startswith(" (30 are known: `fastdecode show`")
+        assert nearest(word, many).startswith(" (30 are known, listed by `fastdecode show`")
 
 
 # merge

@@ -321,6 +321,52 @@ def test_one_configfile_flag_has_all_files() -> None:
     check_arguments(["fastdecode/__main__.py", "--configfile", "a", "--configfile", "b"])
 
 
+def test_a_profile_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "slurm").mkdir()
+    for profile in ("slurm", "none", str(tmp_path)):
+        check_arguments(["snakemake", "--workflow-profile", profile, "-n"], [tmp_path])
+    for given in (["--workflow-profile", "slrum"], ["--workflow-profile=profiles/slrum"]):
+        with pytest.raises(UserError, match=r'slrum", which .* pass over; did you mean "slurm"'):
+            check_arguments(["snakemake", *given], [tmp_path])
+
+
+ROW = {"title": "T", "kind": "table", "function": "artifacts.rows"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"rows": {"one": {"ours": "raw/student"}}},
+            '/p.yaml: table1.rows.one: "raw/student" is not of the form target/system/decoder',
+        ),
+        ({"rows": {"one": {"ours": ["raw/student/plain", "raw"]}}}, '"raw" is not of the form'),
+        ({"rows": {"one": {"ours": "raw/student/plain/x"}}}, '"raw/student/plain/x" is not of'),
+        (
+            {"curves": ["raw/student/plain"]},
+            'table1.curves: "raw/student/plain" is not of the form',
+        ),
+        (
+            {"function": "artifacts.row"},
+            "table1.function: fastdecode/report has no module artifacts",
+        ),
+        ({"function": "nowhere.rows"}, "fastdecode/report has no module nowhere.rows"),
+        ({"function": "rows"}, "fastdecode/report has no module rows"),
+        (
+            {"datasets": ["talk.8k"]},
+            'table1.datasets: there is no "talk.8k"; did you mean "talks.8k"',
+        ),
+        ({"measured": {"a": "zzzz"}}, "are known, listed by fastdecode/config/metrics.py)"),
+    ],
+)
+def test_a_paper_that_does_not_fit_is_refused(
+    folder: Path, changes: dict[str, Any], message: str
+) -> None:
+    paper = {"title": "P", "authors": ["A"], "year": 2000, "artifacts": {"table1": ROW | changes}}
+    write(folder, {"papers/p.yaml": paper})
+    assert message in fault(folder, papers=["p"])
+
+
 def test_training_settings_are_checked_for_every_model(folder: Path) -> None:
     message = fault(folder, training={"dropuot": 0.1})
     assert message == ('config.yaml: training: unknown key "dropuot"; did you mean "dropout"?')

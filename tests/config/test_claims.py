@@ -87,3 +87,15 @@ def test_cells_of_a_claim_are_checked(cell: str, message: str) -> None:
     values["claims"] = {"mine": {"statement": "s", "artifacts": ["table1"], "check": [one]}}
     with pytest.raises(UserError, match=message):
         check(Paper, values, "here")
+
+
+def test_a_cell_is_that_of_an_artifact() -> None:
+    values = read_yaml(PAPERS / "lattice.yaml")
+    for cell, found in (("table1.ar.bleu", True), ("ar.bleu", False)):
+        one = {"value": cell, "above": 1}
+        values["claims"] = {"mine": {"statement": "s", "check": [one]}}
+        if found:
+            assert check(Paper, values, "here").claims["mine"]
+        else:
+            with pytest.raises(UserError, match="mine.check: ar.bleu is a cell of which artifact"):
+                check(Paper, values, "here")

@@ -142,8 +142,10 @@ def test_a_wrong_checksum(workplace: Workplace) -> None:
 def test_a_file_that_is_put_in_place_by_hand(workplace: Workplace) -> None:
     mirror = with_downloads(workplace)
     (mirror / "micro/test.en.gz").unlink()
+    workplace.run["papers"] = ["dag.figure7"]  # of which this run has nothing
     workplace.save()
     said = workplace.snakemake(DATA).stdout
+    assert "\n[papers] nothing of this run goes with dag.figure7\n" in said
     # As the run begins, and as the job ends that wants it.
     begun, _, later = said.partition("\n[missing] ")
     assert "error: " not in begun and "Job 1" not in begun

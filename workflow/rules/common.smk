@@ -18,7 +18,7 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
-    check_arguments(sys.argv)
+    check_arguments(sys.argv, [Path("profiles"), Path(workflow.basedir, "profiles")])
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):
