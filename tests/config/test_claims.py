@@ -97,5 +97,5 @@ def test_a_cell_is_that_of_an_artifact() -> None:
         if found:
             assert check(Paper, values, "here").claims["mine"]
         else:
-            with pytest.raises(UserError, match="mine.check: ar.bleu is a cell of which artifact"):
+            with pytest.raises(UserError, match=r"mine.check: ar\.bleu is a cell of which"):
                 check(Paper, values, "here")
