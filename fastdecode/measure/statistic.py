@@ -166,8 +166,7 @@ def read_split(
 
     Raises UserError on an empty split and on numbers of lines that differ.
     """
-    step = ceil(sum(1 for _ in read_pairs(source, target)) / most) if most else 1
-    step = step or 1  # of an empty split
+    step = max(1, ceil(sum(1 for _ in read_pairs(source, target)) / most)) if most else 1
     pairs = list(islice(read_pairs(source, target), 0, None, step))
     if not pairs:
         raise UserError(f"{source}: no lines to measure a statistic of: check the split")

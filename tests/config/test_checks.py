@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from fastdecode.config.base import merge
-from fastdecode.config.checks import check_arguments, check_fits, check_name
+from fastdecode.config.checks import check_fits, check_name
 from fastdecode.config.rows import System
 from fastdecode.errors import UserError
 from tests.config.conftest import DEFINITIONS, RUN, fault, over, read, write
@@ -310,24 +310,6 @@ def test_training_settings_are_checked_whoever_is_trained(folder: Path) -> None:
     dataset["families"]["other"] = {"max_epochs": None}
     write(folder, {"datasets/talks.8k.yaml": dataset})
     assert read(folder)
-
-
-def test_one_configfile_flag_has_all_files() -> None:
-    check_arguments(["snakemake", "--configfile", "a.yaml", "b.yaml", "--config", "seeds=[1]"])
-    for program in ("snakemake", "lib/snakemake/__main__.py"):  # the second: python -m snakemake
-        for twice in (["--configfile", "--configfile=b"], ["--configfiles", "a", "--configfile"]):
-            with pytest.raises(UserError, match="twice, and Snakemake takes the last alone"):
-                check_arguments([program, *twice])
-    check_arguments(["fastdecode/__main__.py", "--configfile", "a", "--configfile", "b"])
-
-
-def test_a_profile_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "slurm").mkdir()
-    for profile in ("slurm", "none", str(tmp_path)):
-        check_arguments(["snakemake", "--workflow-profile", profile, "-n"], [tmp_path])
-    for given in (["--workflow-profile", "slrum"], ["--workflow-profile=profiles/slrum"]):
-        with pytest.raises(UserError, match=r'slrum", which .* pass over; did you mean "slurm"'):
-            check_arguments(["snakemake", *given], [tmp_path])
 
 
 ROW = {"title": "T", "kind": "table", "function": "artifacts.rows"}

@@ -5,8 +5,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from fastdecode.config.arguments import check_arguments
 from fastdecode.config.base import read_yaml
-from fastdecode.config.checks import check_arguments, check_fits, check_name
+from fastdecode.config.checks import check_fits, check_name
 from fastdecode.config.given import check_untouched
 from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration

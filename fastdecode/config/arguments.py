@@ -1,0 +1,42 @@
+"""Arguments of Snakemake that it would pass over in silence."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fastdecode.config.base import nearest
+from fastdecode.errors import UserError
+
+
+def check_arguments(arguments: Sequence[str], profiles: Sequence[Path] = ()) -> None:
+    """Raise UserError on a second --configfile, and on a workflow profile that is not there.
+
+    `arguments` begin with the program, of which others, such as `fastdecode plan`, merge all files.
+    `profiles` are folders of profiles.
+    """
+    program = Path(arguments[0])  # of `python -m snakemake` it is snakemake/__main__.py
+    if "snakemake" not in (program.stem, program.parent.name):
+        return
+    flags = [one.partition("=")[0] for one in arguments]
+    for profile in _values("--workflow-profile", arguments):
+        places = [Path(profile), *(folder / profile for folder in profiles)]
+        if profile != "none" and not any(place.exists() for place in places):
+            found = {
+                path.name for folder in profiles if folder.is_dir() for path in folder.iterdir()
+            }
+            raise UserError(
+                f'--workflow-profile: there is no "{profile}", which Snakemake would pass over'
+                f"{nearest(Path(profile).name, found)}"
+            )
+    if sum(flag in ("--configfile", "--configfiles") for flag in flags) > 1:
+        raise UserError(
+            "--configfile stands twice, and Snakemake takes the last alone: name all files behind "
+            "one, as in --configfile run.yaml more.yaml"
+        )
+
+
+def _values(flag: str, arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what stands behind a flag, each time that it is given."""
+    for one, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, value = one.partition("=")
+        if name == flag:
+            yield value if equals else following

@@ -1,0 +1,26 @@
+"""What Snakemake is called with."""
+
+from pathlib import Path
+
+import pytest
+
+from fastdecode.config.arguments import check_arguments
+from fastdecode.errors import UserError
+
+
+def test_one_configfile_flag_has_all_files() -> None:
+    check_arguments(["snakemake", "--configfile", "a.yaml", "b.yaml", "--config", "seeds=[1]"])
+    for program in ("snakemake", "lib/snakemake/__main__.py"):  # the second: python -m snakemake
+        for twice in (["--configfile", "--configfile=b"], ["--configfiles", "a", "--configfile"]):
+            with pytest.raises(UserError, match="twice, and Snakemake takes the last alone"):
+                check_arguments([program, *twice])
+    check_arguments(["fastdecode/__main__.py", "--configfile", "a", "--configfile", "b"])
+
+
+def test_a_profile_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "slurm").mkdir()
+    for profile in ("slurm", "none", str(tmp_path)):
+        check_arguments(["snakemake", "--workflow-profile", profile, "-n"], [tmp_path])
+    for given in (["--workflow-profile", "slrum"], ["--workflow-profile=profiles/slrum"]):
+        with pytest.raises(UserError, match=r'slrum", which .* pass over; did you mean "slurm"'):
+            check_arguments(["snakemake", *given], [tmp_path])
