@@ -116,9 +116,16 @@ def check(model: type[RowT], values: object, where: str) -> RowT:
     except ValidationError as error:
         # A required key that is mistyped is missing too: its own fault says more.
         faults = sorted(_own(error), key=lambda fault: fault["type"] != "extra_forbidden")
-        more = len({_place(fault, values) for fault in faults}) - 1
+        first, *others = faults
+        place = _place(first, values)
+        more = len({_place(fault, values) for fault in others} - {place})
         rest = f" (and {more} more)" if more else ""
-        raise UserError(f"{where}: {_describe(model, values, faults[0])}{rest}") from None
+        words = [  # that would do as well, where it may be a number or one of these
+            f" or {fault['ctx']['expected']}"
+            for fault in others
+            if fault["type"] == "literal_error" and _place(fault, values) == place
+        ]
+        raise UserError(f"{where}: {_describe(model, values, first, words)}{rest}") from None
 
 
 def _own(error: ValidationError) -> list[Any]:
@@ -148,8 +155,10 @@ def _place(fault: Any, values: Any) -> tuple[str, ...]:
     return tuple(place)
 
 
-def _describe(model: type[BaseModel], values: object, fault: Any) -> str:
-    """Say in words what pydantic found at one place of `values`."""
+def _describe(
+    model: type[BaseModel], values: object, fault: Any, otherwise: Sequence[str] = ()
+) -> str:
+    """Say in words what pydantic found at one place of `values`, `otherwise` what else may be."""
     place = _place(fault, values)
     key = ".".join(place)
     path = list(map(str, fault["loc"]))
@@ -180,7 +189,10 @@ def _describe(model: type[BaseModel], values: object, fault: Any) -> str:
         said = {name: str(word).replace("'", "") for name, word in fault["ctx"].items()}
         near = nearest(said["tag"], said["expected_tags"].split(", "))
         return f'"{key}": unknown {said["discriminator"]} "{said["tag"]}"{near}'
-    message = re.sub(r" after validation, not \d+$", "", message)
+    message = re.sub(
+        r" after validation, not \d+$|, unable to parse string as an? \w+$", "", message
+    )
+    message += "".join(otherwise)
     message = f"{message[:1].lower()}{message[1:]}".replace("tuple", "list")
     message = message.replace("dictionary", "mapping")  # YAML's words
     if isinstance(fault["input"], Mapping):  # all that stands below the key

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import FEW, SHOWN, check, nearest
+from fastdecode.config.functions import PARTS, defined
 from fastdecode.config.given import check_given
 from fastdecode.config.metrics import METRICS
-from fastdecode.config.papers import DISTILLED, patterns, references
+from fastdecode.config.papers import DISTILLED, Artifact, patterns, references
 from fastdecode.config.rows import RAW, UNTRAINED, Training
 from fastdecode.config.run import EVERY
 from fastdecode.config.timed import tuned_over
@@ -274,10 +274,7 @@ def _check_papers(config: "Configuration") -> None:
     for name, paper in config.papers.items():
         file = config.file_of("papers", name)
         for key, artifact in paper.artifacts.items():
-            if not _is_module(artifact.function):
-                raise UserError(
-                    f"{file}: {key}.function: fastdecode/report has no module {artifact.function}"
-                )
+            _check_function(artifact, f"{file}: {key}.function")
             for dataset in artifact.datasets:
                 check_known(dataset, config.files("datasets"), f"{file}: {key}.datasets")
         for where, pattern, parts in patterns(paper):
@@ -286,11 +283,16 @@ def _check_papers(config: "Configuration") -> None:
             check_known(word, known[kind], f"{file}: {where}: {kind}", listed.get(kind, SHOWN))
 
 
-def _is_module(function: str) -> bool:
-    """Tell whether fastdecode/report has this module, which is not imported."""
-    package, _, module = function.rpartition(".")
-    folder = files("fastdecode.report").joinpath(*package.split("."))
-    return bool(package) and folder.joinpath(f"{module}.py").is_file()
+def _check_function(artifact: Artifact, where: str) -> None:
+    """Check that the function of an artifact is there, and makes what the artifact is."""
+    names = defined(artifact.function)
+    if names is None:
+        raise UserError(f"{where}: fastdecode/report has no module {artifact.function}")
+    if missing := [part for part in PARTS[artifact.kind] if part not in names]:
+        raise UserError(
+            f"{where}: {artifact.function} makes no {artifact.kind}, for which it has to define "
+            f"{' and '.join(missing)}"
+        )
 
 
 def _parts(entry: str, parts: int, where: str) -> list[str]:

@@ -1,6 +1,9 @@
-"""What the functions of artifacts, modules of fastdecode/report, differ in."""
+"""What the functions of artifacts, modules of fastdecode/report, consist of and differ in."""
 
+import ast
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class Traits:
     page: bool = False  # a table that is a page of HTML, too
 
 
+# What makes the CSV of a table and prints it, or makes that of a figure and draws it.
+PARTS = {"table": ("cells", "printed"), "figure": ("points", "draw")}
 SETTINGS, PARAMETERS = "artifacts.settings", "artifacts.parameters"
 SIZE = "vocabulary"  # the label of a row with the trait `subwords`
 TRAITS = {
@@ -40,3 +45,25 @@ TRAITS = {
 def traits(function: str) -> Traits:
     """Return the traits of a function."""
     return TRAITS.get(function, Traits())
+
+
+@cache
+def defined(function: str) -> frozenset[str] | None:
+    """Return the names that the module of a function defines; None where there is no such module.
+
+    The module is read, not imported: it would bring pandas and matplotlib, for every job anew.
+    """
+    package, _, module = function.rpartition(".")
+    path = files("fastdecode.report").joinpath(*package.split("."), f"{module}.py")
+    if not package or not path.is_file():
+        return None
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.FunctionDef():
+                names.add(node.name)
+            case ast.Assign():
+                names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+            case ast.ImportFrom():
+                names.update(alias.asname or alias.name for alias in node.names)
+    return frozenset(names)

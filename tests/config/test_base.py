@@ -101,7 +101,12 @@ def test_an_unknown_key_is_named_with_the_nearest_known(
         (Training, {"max_epochs": 1, "select": "beu"}, "'last', 'bleu' or 'loss', found 'beu'"),
         (Latency, {"lines": "many"}, '"lines": input should be a valid integer'),
         (Latency, {"lines": 0, "warmup": 0}, "found 0 (and 1 more)"),
-        (Latency, {"threads": [1, 0]}, '"threads.1": input should be greater than 0, found 0'),
+        (Latency, {"threads": [1, 0]}, "\"threads.1\": input should be greater than 0 or 'all',"),
+        (
+            Latency,
+            {"threads": [1, "every"]},
+            "\"threads.1\": input should be a valid integer or 'all', found 'every'",
+        ),
         (
             Training,
             {"max_epochs": True},
