@@ -4,7 +4,9 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
+from fastdecode.config.arguments import check_rules
 from fastdecode.config.artifacts import for_nothing
+from fastdecode.errors import clear_errors
 from fastdecode.plan.missing import missing
 from fastdecode.progress import say
 
@@ -63,3 +65,13 @@ rule all:
         alignment_errors(),
     message:
         "Everything of this run is there"
+
+
+with clear_errors():
+    check_rules(
+        {
+            "--set-threads": workflow.resource_settings.overwrite_threads,
+            "--set-resources": workflow.resource_settings.overwrite_resources,
+        },
+        [rule.name for rule in workflow.rules],
+    )

@@ -1,6 +1,6 @@
-"""Arguments of Snakemake that it would pass over in silence."""
+"""Arguments and settings of Snakemake that it would pass over in silence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fastdecode.config.base import nearest
@@ -32,6 +32,20 @@ def check_arguments(arguments: Sequence[str], profiles: Sequence[Path] = ()) -> 
             "--configfile stands twice, and Snakemake takes the last alone: name all files behind "
             "one, as in --configfile run.yaml more.yaml"
         )
+
+
+def check_rules(given: Mapping[str, Iterable[str]], rules: Collection[str]) -> None:
+    """Raise UserError on a name behind a flag, or in a profile's key of its name, that no rule has.
+
+    `given` are the names by flag.
+    """
+    for flag, names in given.items():
+        for name in names:
+            if name not in rules:
+                raise UserError(
+                    f'{flag}: there is no rule "{name}", which Snakemake would pass over'
+                    f"{nearest(name, rules, 'snakemake --list-rules')}"
+                )
 
 
 def _values(flag: str, arguments: Sequence[str]) -> Iterator[str]:

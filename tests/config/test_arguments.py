@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.arguments import check_arguments
+from fastdecode.config.arguments import check_arguments, check_rules
 from fastdecode.errors import UserError
 
 
@@ -24,3 +24,13 @@ def test_a_profile_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
     for given in (["--workflow-profile", "slrum"], ["--workflow-profile=profiles/slrum"]):
         with pytest.raises(UserError, match=r'slrum", which .* pass over; did you mean "slurm"'):
             check_arguments(["snakemake", *given], [tmp_path])
+
+
+def test_what_no_rule_is_called_is_not_passed_over() -> None:
+    rules = ["train_system", "translate_split"]
+    check_rules({"--set-threads": ["train_system"]}, rules)
+    with pytest.raises(
+        UserError,
+        match=r'^--set-resources: there is no rule "train_sytem", .*; did you mean "train_syst',
+    ):
+        check_rules({"--set-threads": rules, "--set-resources": ["train_sytem"]}, rules)

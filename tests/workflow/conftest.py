@@ -118,8 +118,11 @@ class Workplace:
             **more,
         )
 
-    def told(self, *options: str) -> str:
-        """Return what snakemake prints with `options` in place of targets, as `--dry-run`."""
+    def told(self, *options: str, status: int = 0) -> str:
+        """Return what snakemake prints with `options` in place of targets, as `--dry-run`.
+
+        Where it is to fail, with another `status`, return its errors.
+        """
         command = self.command()
         command[command.index("--") :] = options
         done = subprocess.run(
@@ -130,8 +133,8 @@ class Workplace:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert done.returncode == status, done.stdout + done.stderr
+        return done.stderr if status else done.stdout
 
     def own_report(self, page: Path) -> dict[str, set[str]]:
         """Return category → names of files that the page of `snakemake --report` shows."""
