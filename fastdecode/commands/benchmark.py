@@ -1,6 +1,7 @@
 """`fastdecode benchmark`: decoders side by side on random weights, nothing trained."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -89,9 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     something to write.
     """
     for layers in arguments.layers:
-        if not all(part.isdigit() and int(part) for part in layers.split("-")) or (
-            layers.count("-") != 1
-        ):
+        if not re.fullmatch(r"[1-9][0-9]*-[1-9][0-9]*", layers):
             raise UserError(f'--layers: "{layers}" is not of the form encoder-decoder, such as 6-6')
     if arguments.width % arguments.heads:
         raise UserError(f"--width {arguments.width} is no multiple of --heads {arguments.heads}")

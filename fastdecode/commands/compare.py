@@ -123,7 +123,7 @@ def _read(path: Path) -> _Made:
     if not path.name.endswith((".jsonl", ".jsonl.gz")):
         return _Made(path, list(map(composed, read_lines(path))))
     header, sources, translations = read_translations(path)
-    split = header.get("provenance", {}).get("split")
+    split = (header.get("provenance") or {}).get("split")
     return _Made(path, [translation.text for translation in translations], sources, split)
 
 

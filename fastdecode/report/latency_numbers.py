@@ -6,6 +6,7 @@ All are about one sentence at a time in one tier with one number of threads.
 from collections.abc import Set
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from fastdecode.errors import UserError
@@ -82,20 +83,27 @@ def numbers_of(figure: str, rows: pd.DataFrame, samples: Path, denominator: str)
             table = speedups(read_samples(samples), denominator)
             return with_settings(table, rows, denominator)
         case "stages":
-            return with_settings(by_stage(rows), rows)
+            return with_settings(by_stage(rows), rows, stages=True)
     raise ValueError(figure)
 
 
-def with_settings(table: pd.DataFrame, rows: pd.DataFrame, over: str = "") -> pd.DataFrame:
+def with_settings(
+    table: pd.DataFrame, rows: pd.DataFrame, over: str = "", stages: bool = False
+) -> pd.DataFrame:
     """Return a table of these decoders with SETTINGS beside its numbers, from which it is drawn.
 
     `rows` are of measured_so; `over` is what speed-ups are over. `latency_disturbed` is above zero
-    where a time was disturbed, `differs` where a decoder does not write what it has to.
+    where a time was disturbed, or one of the `stages`, whose repeats are others on a GPU; `differs`
+    where a decoder does not write what it has to. Both are of either, where it is over another.
     """
     named = rows.assign(decoder=_named(rows), seeds=seeds_of(rows["seed"]), over=over)
     settings = named.drop_duplicates("decoder").set_index("decoder")
-    busy = named[named["metric"] == "latency_disturbed"].groupby("decoder")["value"].max()
+    metrics = ["latency_disturbed", *(["latency_stages_disturbed"] if stages else [])]
+    busy = named[named["metric"].isin(metrics)].groupby("decoder")["value"].max()
     settings["latency_disturbed"] = busy.reindex(settings.index)
+    if over:
+        for name in ("latency_disturbed", "differs"):
+            settings[name] = np.fmax(settings[name], settings.loc[over, name])
     return table.join(settings[list(SETTINGS)], on="decoder", validate="many_to_one")
 
 

@@ -66,6 +66,12 @@ def test_one_that_was_interrupted_before_the_first_repeat_leaves_nothing(
     assert not (tmp_path / "benchmark.json").exists()
 
 
+@pytest.mark.parametrize("layers", ["6", "0-1", "6-1-1", "²-1", "6-"])
+def test_what_is_no_number_of_layers(layers: str) -> None:
+    with pytest.raises(SystemExit, match=f'--layers: "{layers}" is not of the form encoder-dec'):
+        main(["benchmark", "--layers", layers])
+
+
 def test_speed_ups_are_drawn(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     size = "--width 16 --ffn 32 --heads 2 --vocabulary 100 --length 5 --lines 2 --repeats 2"
     chosen = "--families autoregressive dag --layers 6-6"

@@ -139,12 +139,16 @@ def test_a_reference_that_may_be_of_the_split_is_taken(
 ) -> None:
     made = write(tmp_path / "made.jsonl", REFERENCE, split="test")
     unknown = write(tmp_path / "unknown.jsonl", REFERENCE)
+    nowhere = str(tmp_path / "nowhere.jsonl")
+    made_nowhere = [Translation(text, text.split(), None, 1) for text in REFERENCE]
+    write_translations(Path(nowhere), {"provenance": None}, SOURCES, made_nowhere)
     for one, name in (
         (made, "test.raw.de.gz"),
         (made, "toy.test.raw.de"),
         (made, "newstest2014.de"),
         (made, "a.raw.gz"),
         (unknown, "valid.raw.de"),
+        (nowhere, "valid.raw.de"),
     ):
         write_lines(tmp_path / name, REFERENCE)
         call(one, one, "--reference", str(tmp_path / name))

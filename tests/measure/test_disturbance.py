@@ -68,3 +68,9 @@ def test_reasons(medians: list[float], others: float | None, reasons: list[str])
     assert disturbances(enough, others, WARMUP) == reasons
     few = [f"{len(medians)} repeats", "19 sentences of warm-up"]
     assert disturbances(medians, others, WARMUP - 1) == [*reasons, *few]
+
+
+def test_one_repeat_or_sentence_too_few_is_a_reason() -> None:
+    assert disturbances([1.0] * REPEATS, 0.0, WARMUP) == []
+    assert disturbances([1.0] * (REPEATS - 1), 0.0, WARMUP) == ["4 repeats"]
+    assert disturbances([1.0] * REPEATS, 0.0, WARMUP - 1) == ["19 sentences of warm-up"]

@@ -212,6 +212,18 @@ def test_case_decides_what_is_right_unless_it_was_lowered() -> None:
     assert score(lowercase=True)["among_references"]["value"] == 2 / 3
 
 
+def test_several_references_ignore_case_where_it_was_lowered() -> None:
+    upper = score([text.upper() for text in TEXTS], lowercase=True)["multi_reference_bleu"]
+    assert upper == score(lowercase=True)["multi_reference_bleu"]
+    assert "case:lc" in upper["signature"]
+    assert upper["value"] > score()["multi_reference_bleu"]["value"]
+
+
+def test_precisions_ignore_case_where_it_was_lowered() -> None:
+    assert score(lowercase=True)["precision1_all"]["value"] == (7 + 6 + 8) / (9 + 6 + 8)
+    assert score()["precision1_all"]["value"] == (7 + 6 + 7) / (9 + 6 + 8)  # zwei
+
+
 def test_any_of_the_right_translations_will_do() -> None:
     """Ragged lists: a line's last reference counts no less than its first."""
     texts = [right[-1] for right in RIGHT]

@@ -69,6 +69,20 @@ def test_tiers_of_a_search_share_a_line(tmp_path: Path, monkeypatch: pytest.Monk
     assert "published" in text and "times as fast as beam 5" in text
 
 
+@pytest.mark.parametrize(
+    ("median", "span"), [(5.0, (10.0, 12.0, 12.0)), (7.5, (8.0, 8.0, 10.0))]
+)
+def test_a_bar_reaches_to_the_speed_up_of_all_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, median: float, span: tuple[float, ...]
+) -> None:
+    """It may be beyond those of all repeats."""
+    drawn = Drawn(monkeypatch)
+    graph = timed("random/dag-6-6/eager-lookahead", [6.0, 6.0, 6.0])
+    rows = [timed(AR + "fairseq-beam5", [60.0, 60.0, 60.0]), {**graph, "median": median}]
+    assert draw_speedups(rows, FACTS, {}, tmp_path / "speed.svg")
+    assert drawn.spans == [span]
+
+
 def test_without_a_beam_or_a_decoder_nothing_is_drawn(tmp_path: Path) -> None:
     for rows in ([], ROWS[:1], ROWS[3:], [*ROWS[1:2], ROWS[3]], ROWS[5:]):
         assert not draw_speedups(rows, FACTS, {}, tmp_path / "speed.svg")

@@ -93,6 +93,13 @@ def test_a_figure_of_systems_counts_them_and_a_drawing_is_there_or_not() -> None
     assert [counted(first, found) for found in (points(), two)] == [(0, 1), (1, 1)]
 
 
+def test_a_figure_of_more_systems_than_it_asks_for_is_whole() -> None:
+    three = points({"what": "big/a"}, {"what": "small/a"}, {"what": "raw/b"})
+    assert counted(artifact("figure", curves=["distilled/a", "raw/b"]), three) == (2, 2)
+    wanted = {"samples": ["distilled/a", "raw/b"]}
+    assert counted(artifact("figure", statistics=wanted, function="dag.diversity"), three) == (2, 2)
+
+
 def test_a_drawing_of_two_kinds_of_statistics_counts_them_whoever_they_are_of() -> None:
     wanted = {"slots": ["raw/nat", "distilled/nat"], "graphs": [["raw/dag", "raw/dag-lambda4"]]}
     drawing = artifact("figure", function="dag.overview", statistics=wanted)

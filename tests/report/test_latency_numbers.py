@@ -123,6 +123,39 @@ def test_all_threads_are_the_most(tidy: pd.DataFrame) -> None:
         measured_so(tidy, "toy", "train", "optimised", "all")
 
 
+def test_one_seed_that_differs_is_enough(tidy: pd.DataFrame) -> None:
+    (first,) = tidy.index[:1]
+    differs = tidy.loc[[first]].assign(metric="differs", tier="", scenario="")
+    seeds = [differs.assign(seed=str(seed), value=float(seed == 1)) for seed in (1, 2)]
+    rows = measured_so(pd.concat([tidy, *seeds]), "toy", "test", "reference", "1")
+    of_first = (rows["system"] == "base") & (rows["decoder"] == tidy.loc[first, "decoder"])
+    assert set(rows.loc[of_first, "differs"]) == {1.0}
+
+
+def test_a_speed_up_is_disturbed_and_differs_where_what_it_is_over_does(
+    tidy: pd.DataFrame, samples: pd.DataFrame
+) -> None:
+    of_base = (tidy["system"] == "base") & (tidy["decoder"] == "beam5")
+    tidy.loc[of_base & (tidy["metric"] == "latency_disturbed"), "value"] = 1.0
+    differs = tidy[of_base].iloc[:1].assign(metric="differs", value=1.0, tier="", scenario="")
+    rows = measured_so(pd.concat([tidy, differs]), "toy", "test", "reference", "1")
+    table = with_settings(speedups(samples, NAMES[0]), rows, NAMES[0])
+    assert set(table["latency_disturbed"]) == {1.0} and set(table["differs"]) == {1.0}
+    alone = with_settings(by_length(samples), rows)  # times are over nothing
+    assert set(alone.loc[alone["latency_disturbed"] > 0, "decoder"]) == {NAMES[0]}
+
+
+def test_stages_are_disturbed_in_repeats_of_their_own(tidy: pd.DataFrame) -> None:
+    rows = measured_so(tidy, "toy", "test", "reference", "1")
+    own = rows[rows["metric"] == "latency_disturbed"].assign(metric="latency_stages_disturbed")
+    of_greedy = (own["system"] == "base") & (own["decoder"] == "greedy")
+    own["value"] = of_greedy.astype(float)
+    rows = pd.concat([rows, own])
+    table = with_settings(by_stage(rows), rows, stages=True)
+    assert set(table.loc[table["latency_disturbed"] > 0, "decoder"]) == {NAMES[1]}
+    assert not with_settings(by_stage(rows), rows)["latency_disturbed"].any()
+
+
 def test_every_figure_has_numbers_of_its_own(
     tidy: pd.DataFrame, samples: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -131,7 +164,7 @@ def test_every_figure_has_numbers_of_its_own(
     tables = {
         "latency_by_length": with_settings(by_length(samples), rows),
         "speedup_distribution": with_settings(speedups(samples, NAMES[0]), rows, NAMES[0]),
-        "stages": with_settings(by_stage(rows), rows),
+        "stages": with_settings(by_stage(rows), rows, stages=True),
     }
     assert set(tables) == set(LATENCY_FIGURES)
     for figure, table in tables.items():

@@ -12,6 +12,7 @@ from fastdecode.report.speed_numbers import (
     precision_of,
     speed_rows,
 )
+from tests.report.conftest import value
 
 OVER = {"reference": "raw/base/beam5", "optimised": "raw/base/fast"}
 
@@ -110,6 +111,16 @@ def test_a_run_in_half_precision(tidy: pd.DataFrame, coarse: str) -> None:
 def test_bleu_is_of_the_seed_that_was_timed(tidy: pd.DataFrame) -> None:
     other = picked(tidy, metric="bleu").assign(seed="2", value=99.0)
     assert rows_of(pd.concat([other, tidy])).equals(rows_of(tidy))
+
+
+def test_what_differs_with_one_seed_differs(tidy: pd.DataFrame) -> None:
+    seeds = [
+        value("raw/base/beam5", "differs", number, seed=seed)
+        for seed, number in (("1", 0.0), ("2", 1.0), ("3", 0.0))
+    ]
+    rows = picked(rows_of(pd.concat([tidy, pd.DataFrame(seeds)])), tier="reference")
+    assert set(picked(rows, target="raw", decoder="beam5")["differs"]) == {1.0}
+    assert set(rows["over_differs"]) == {1.0}
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _present(claim: Claim | None, lines: pd.DataFrame) -> pd.DataFrame:
         return none
     tiers = set(lines["tier"])
     if claim.tier in tiers:
-        lines = lines[lines["tier"] == claim.tier]
+        lines = lines[lines["tier"].isin(["", claim.tier])]  # data that was not timed has none
     elif "tier" in claim.model_fields_set and tiers != {""}:
         return none
     conditions = set(filter(None, lines["condition"]))

@@ -13,7 +13,7 @@ import pandas as pd
 from fastdecode.report.canvas import STEPS
 from fastdecode.report.pareto import AXES, non_dominated
 from fastdecode.report.speed_numbers import SPEED, name_of
-from fastdecode.report.speed_words import threads_of
+from fastdecode.report.speed_words import ratio_marks, threads_of
 
 WIDTH, HEIGHT = 720, 420
 LEFT, RIGHT, TOP, BOTTOM = 56, 20, 16, 52  # margins, where the axes are
@@ -145,7 +145,7 @@ def _text(row: Mapping[Any, Any], column: str, scenario: str) -> str:
     if pd.notna(row["speedup"]):
         base = row["over_precision"]
         other = f" in {base}" if base != row["precision"] else ""
-        parts.append(f"×{row['speedup']:.2f} over {row['over']}{other}")
+        parts.append(f"×{row['speedup']:.2f}{ratio_marks(row)} over {row['over']}{other}")
     if row["latency_disturbed"] > 0:
         parts.append("disturbed (†)")
     if row["differs"] > 0:

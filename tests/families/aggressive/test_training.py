@@ -100,12 +100,32 @@ def test_an_encoder_of_another_kind_is_refused(
     make({**options, "encoder": "random"}, max_epochs=1).arguments()
 
 
-def test_an_encoder_of_another_size_is_refused(make: MakeJob) -> None:
+@pytest.mark.parametrize(
+    ("size", "key"),
+    [
+        ({"width": 32}, "encoder_embed_dim is 32 here and 16 there"),
+        ({"ffn": 64}, "encoder_ffn_embed_dim is 64 here and 32 there"),
+        ({"heads": 4}, "encoder_attention_heads is 4 here and 2 there"),
+        ({"encoder_layers": 3}, "encoder_layers is 3 here and 1 there"),
+        ({"prenorm": True}, "encoder_normalize_before is True here and False there"),
+    ],
+)
+def test_an_encoder_of_another_size_is_refused(
+    make: MakeJob, size: dict[str, Any], key: str
+) -> None:
     job = make(max_epochs=1)
-    with pytest.raises(UserError, match="encoder_layers is 3 here and 1 there"):
-        replace(job, architecture=replace(job.architecture, encoder_layers=3)).arguments()
+    with pytest.raises(UserError, match=f"begins as that of tiny, but {key}: make them equal"):
+        replace(job, architecture=replace(job.architecture, **size)).arguments()
+
+
+def test_an_encoder_of_another_vocabulary_is_refused(make: MakeJob) -> None:
+    with pytest.raises(UserError, match="share_all_embeddings is False here and True there"):
+        replace(make(max_epochs=1), joint=False).arguments()
+
+
+def test_an_encoder_that_is_not_given_is_refused(make: MakeJob) -> None:
     with pytest.raises(UserError, match="begins as that of tiny: give its checkpoint"):
-        replace(job, companions={}).arguments()
+        replace(make(max_epochs=1), companions={}).arguments()
 
 
 def test_a_shared_encoder_stays_the_verifiers(shared: Path, trained: Path, binarised: Path) -> None:

@@ -58,6 +58,14 @@ def test_a_time_of_a_busy_machine_is_marked(tidy: pd.DataFrame) -> None:
     assert set(found.loc[found["source"] == "ours", "marks"]) == {"†"}
 
 
+def test_a_disturbance_with_other_threads_is_no_mark(tidy: pd.DataFrame) -> None:
+    busy = (tidy["metric"] == "latency_disturbed") & (tidy["threads"] == "2")
+    elsewhere = tidy.assign(value=tidy["value"].mask(busy, 1.0))
+    found = cells(Evidence(ARTIFACT, elsewhere, {"toy": Part("test", "test", ENTRIES)}))
+    ours = found[found["source"] == "ours"]
+    assert (set(ours["threads"]), set(ours["marks"])) == ({"1"}, {""})
+
+
 def test_a_time_of_who_does_not_write_what_it_has_to_is_marked(tidy: pd.DataFrame) -> None:
     empty = dict.fromkeys(("tier", "scenario", "threads", "precision", "batch"), "")
     keys = ["target", "system", "decoder"]

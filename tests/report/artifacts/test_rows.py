@@ -369,3 +369,16 @@ def test_how_sentences_were_timed_alone_says_nothing_of_batches(tidy: pd.DataFra
     tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["scenario"] == "Smax"), "value"] = 1.0
     found = clocked(tidy, "toy", "test", "raw/base/beam5")
     assert (found["threads"], found["marks"]) == ("1", "")
+
+
+@pytest.mark.parametrize("column", ["ms", "speedup", "many"])
+def test_a_disturbance_with_other_threads_is_no_mark(tidy: pd.DataFrame, column: str) -> None:
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["threads"] == "2"), "value"] = 1.0
+    cell = ours(cells(Evidence(ARTIFACT, tidy, PARTS)), "quick", column, "reference")
+    assert (cell["threads"], cell["marks"]) == ("1", "")
+
+
+def test_how_sentences_were_timed_says_nothing_of_other_threads(tidy: pd.DataFrame) -> None:
+    tidy.loc[(tidy["metric"] == "latency_disturbed") & (tidy["threads"] == "2"), "value"] = 1.0
+    found = clocked(tidy, "toy", "test", "raw/base/beam5")
+    assert (found["threads"], found["marks"]) == ("1", "")

@@ -1,5 +1,6 @@
 """Verdicts on the points and curves of figures."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,22 @@ def test_the_ratio_of_a_point_is_of_each_sides_own_batch(tmp_path: Path) -> None
     )
     drawn = Resamples(times=times).of(pairs)
     assert drawn is not None and drawn.tolist() == pytest.approx([10.0] * 1000)
+
+
+def test_the_ratio_of_a_point_is_over_the_base_of_its_dataset_and_tier(tmp_path: Path) -> None:
+    places = product(("toy", "news"), ("reference", "optimised"))
+    points = [
+        {**point(series, 1, 1.0, f"raw/{system}/beam5", tier), "dataset": dataset, "batch": batch}
+        for size, (dataset, tier) in enumerate(places, 1)
+        for series, system, batch in (("base", "slow", str(size)), ("pairs", "quick", "32"))
+    ]
+    pairs = cells_of(tmp_path, *points, name="figure1")[1::2]
+    assert [(cell.place, cell.tier, cell.origin["over_batch"]) for cell in pairs] == [
+        ("toy", "reference", "1"),
+        ("toy", "optimised", "2"),
+        ("news", "reference", "3"),
+        ("news", "optimised", "4"),
+    ]
 
 
 def test_a_ratio_of_rates_from_few_repeats_cannot_be_told(tmp_path: Path) -> None:

@@ -48,6 +48,13 @@ def test_of_several_data_the_worst_counts(kept: dict[str, Kept]) -> None:
     assert kept["sixth"].verdict == "does not hold"
 
 
+def test_data_that_were_not_timed_count_beside_those_that_were(tmp_path: Path) -> None:
+    lines = read(tmp_path)
+    timed = (lines["claim"] == "sixth") & (lines["dataset"] == "toy")
+    lines.loc[timed, "tier"] = "reference"
+    assert told(tmp_path, lines)["sixth"].verdict == "does not hold"  # on news
+
+
 def test_what_was_measured_is_told_from_what_was_not(kept: dict[str, Kept]) -> None:
     assert kept["fourth"] == Kept("cannot be told", True)
     assert kept["fifth"] == Kept("cannot be told", False)

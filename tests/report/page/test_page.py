@@ -268,6 +268,10 @@ def test_a_point_says_its_precision_and_another_one_of_what_it_is_over(tmp_path:
     assert slow == f"BLEU 40.00, 20 ms a sentence in fp32, ×1.00 over {SLOW}"
     (chart,) = charts(speeds.assign(differs=1.0), {})
     assert all(p.text.endswith(", writes something else than it has to (≠)") for p in chart.points)
+    (chart,) = charts(speeds.assign(latency_disturbed=1.0), {})
+    assert all(point.text.endswith(", disturbed (†)") for point in chart.points)
+    (chart,) = charts(speeds.assign(over_disturbed=1.0, over_differs=1.0), {})
+    assert chart.points[0].text.endswith(f", ×4.00†≠ over {SLOW} in fp32")
 
 
 def test_what_is_touched_for_a_point_is_wide_enough_on_a_phone(written: str) -> None:
@@ -372,6 +376,7 @@ def test_one_device_is_told_once_and_several_by_what_ran_on_them() -> None:
     same = [value(SLOW, metric, 1) for metric in ("train_epochs", "bleu", "latency_mean")]
     facts = dict(_facts(pd.DataFrame(same)))
     assert facts["device"] == "cpu: X, 2 cores" and "trained on" not in facts
+    assert facts["systems of random weights"] == ""  # a line that is left out
     more = [
         value(QUICK, "train_epochs", 1, device="GPU"),
         value(QUICK, "train_seconds", 1, device="GPU"),
