@@ -29,8 +29,9 @@ class UserError(Exception):
 def clear_errors() -> Iterator[None]:
     """End the process with one line `error: …` and status 1 on a UserError.
 
-    So does a full disk, a place that cannot be written or read, one without locks, a name that is
-    too long, and memory that does not suffice. Ctrl-C ends it without a word, status 130.
+    So does a full disk, a file or a name that is too long for it, a place that cannot be written or
+    read, one without locks, and memory that does not suffice. Ctrl-C ends it without a word, status
+    130.
 
     Any other exception is a fault of ours and keeps its traceback.
     """
@@ -55,6 +56,12 @@ def clear_errors() -> Iterator[None]:
             sys.exit(
                 f"error: the disk is full{where}: free some space and run the same command again; "
                 "finished steps are kept"
+            )
+        if error.errno == errno.EFBIG:
+            where = f"{error.filename}: " if error.filename else ""
+            sys.exit(
+                f"error: {where}no file may be as large here, by the file system or `ulimit -f`: "
+                "raise that limit, or work on another; finished steps are kept"
             )
         if error.errno in NO_LOCKS and not error.filename:  # flock() names no file
             sys.exit(

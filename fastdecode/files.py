@@ -6,8 +6,8 @@ import io
 import json
 import os
 import zlib
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from glob import escape
 from itertools import zip_longest
@@ -19,7 +19,20 @@ from fastdecode.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-GZIP = b"\x1f\x8b"  # how such a file begins
+# How packed files begin.
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+MARKED = {  # how files begin in encodings with a byte-order mark, the longer one first
+    BOM_UTF32_LE: "UTF-32",
+    BOM_UTF32_BE: "UTF-32",
+    BOM_UTF16_LE: "UTF-16",
+    BOM_UTF16_BE: "UTF-16",
+}
 
 
 def check_new(folder: Path) -> None:
@@ -126,18 +139,22 @@ def decode_lines(lines: Iterable[bytes], name: str) -> Iterator[str]:
             text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
             yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
-            if number == 1 and line.startswith(GZIP):
+            if number == 1 and (packed := _named(line, PACKED)):
+                gzip_alone = ", or give it a name that ends in .gz" if packed == "gzip" else ""
+                raise UserError(f"{name}: this is a {packed} file: unpack it{gzip_alone}") from None
+            if number == 1 and (code := _named(line, MARKED)):
                 raise UserError(
-                    f"{name}: this is a gzip file: unpack it, or give it a name that ends in .gz"
-                ) from None
-            if number == 1 and line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-                raise UserError(
-                    f"{name}: this is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
+                    f"{name}: this is {code}: convert it, as by iconv -f {code} -t UTF-8"
                 ) from None
             raise UserError(
                 f"{name}, line {number}: invalid UTF-8 ({error.reason} at byte "
                 f"{error.start + 1} of the line): convert the file to UTF-8"
             ) from None
+
+
+def _named(line: bytes, beginnings: Mapping[bytes, str]) -> str | None:
+    """Return the name of how a line begins; None if it begins otherwise."""
+    return next((name for begin, name in beginnings.items() if line.startswith(begin)), None)
 
 
 def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:

@@ -128,6 +128,14 @@ def test_a_full_disk_is_said_with_the_file(tmp_path: Path, code: int, name: str)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_file_that_is_too_large_is_said_with_its_name() -> None:
+    for name in ("x.gz", None):
+        with pytest.raises(SystemExit) as error, clear_errors():
+            raise OSError(errno.EFBIG, "large", name)
+        start = f"error: {name}: " if name else "error: "
+        assert message_of(error).startswith(f"{start}no file may be as large here")
+
+
 def test_a_full_disk_without_a_file_is_said_too() -> None:
     with pytest.raises(SystemExit) as error, clear_errors():
         raise OSError(errno.ENOSPC, "full")

@@ -1,4 +1,6 @@
+import bz2
 import gzip
+import lzma
 import signal
 import subprocess
 import sys
@@ -168,9 +170,14 @@ def test_an_archive_that_is_called_text_is_known(tmp_path: Path) -> None:
     assert one_line(error) == said
     with pytest.raises(UserError, match=r"^standard input: this is a gzip file: unpack it"):
         list(decode_lines([path.read_bytes()], "standard input"))
-    path.write_bytes("Ein Hund.\n".encode("utf-16"))
-    with pytest.raises(UserError, match=r"x.de: this is UTF-16: convert it"):
-        count_lines(path)
+    for code in ("UTF-16", "UTF-32"):
+        path.write_bytes("Ein Hund.\n".encode(code))
+        with pytest.raises(UserError, match=rf"x.de: this is {code}: .*iconv -f {code} -t UTF-8"):
+            count_lines(path)
+    for packed, kind in ((bz2.compress(b"Ein Hund.\n"), "bzip2"), (lzma.compress(b"E\n"), "xz")):
+        path.write_bytes(packed)
+        with pytest.raises(UserError, match=rf"x.de: this is a {kind} file: unpack it$"):
+            count_lines(path)
     path.write_bytes(b"one\n\x1f\x8b\n")
     with pytest.raises(UserError, match=r"x.de, line 2: invalid UTF-8"):
         count_lines(path)

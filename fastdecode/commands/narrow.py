@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,8 @@ def _check_name(out: Path, run: str) -> None:
         ) from None
     if out.exists():
         raise UserError(f"--out: {out} exists: take another name")
-    others = (read_yaml(path).get("name") for path in (DEFINITIONS / "runs").glob("*.yaml"))
+    runs = map(read_yaml, (DEFINITIONS / "runs").glob("*.yaml"))
+    others = (other.get("name") for other in runs if isinstance(other, Mapping))
     if out.stem in {run, read_yaml(DEFINITIONS / "config.yaml")["name"], *others}:
         raise UserError(
             f"--out: {out}: a run is called {out.stem}, whose report this one's would write over: "

@@ -7,18 +7,20 @@ from fastdecode.config.base import nearest
 from fastdecode.errors import UserError
 
 
-def check_arguments(arguments: Sequence[str], profiles: Sequence[Path] = ()) -> None:
+def check_arguments(arguments: Sequence[str], folders: Sequence[Path] = ()) -> None:
     """Raise UserError on a second --configfile, and on a workflow profile that is not there.
 
     `arguments` begin with the program, of which others, such as `fastdecode plan`, merge all files.
-    `profiles` are folders of profiles.
+    `folders` are where profiles are named from, or lie under profiles/: since Snakemake has gone
+    to --directory by now, those of the call and of the workflow, too.
     """
     program = Path(arguments[0])  # of `python -m snakemake` it is snakemake/__main__.py
     if "snakemake" not in (program.stem, program.parent.name):
         return
     flags = [one.partition("=")[0] for one in arguments]
     for profile in _values("--workflow-profile", arguments):
-        places = [Path(profile), *(folder / profile for folder in profiles)]
+        profiles = [folder / "profiles" for folder in folders]
+        places = [place / profile for place in (*folders, *profiles)]
         if profile != "none" and not any(place.exists() for place in places):
             found = {
                 path.name for folder in profiles if folder.is_dir() for path in folder.iterdir()

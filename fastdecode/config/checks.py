@@ -69,9 +69,8 @@ def _check_families(config: "Configuration") -> None:
         system = config.systems[name]
         where = config.row_of("systems", name)
         _check_training(system.training, f"{where}: training")
-        _check_companions(config, system.companions, where)
-        for other in system.measured_with:
-            check_known(other, config.recipes, f"{where}: companion")
+        others = dict.fromkeys((*system.companions, *system.measured_with))
+        _check_companions(config, others, system.companion_family, where)
 
 
 def _check_training(settings: Mapping[str, object], where: str) -> None:
@@ -91,14 +90,24 @@ def _check_read(config: "Configuration", family: str, training: Iterable[str], w
             )
 
 
-def _check_companions(config: "Configuration", names: Iterable[str], where: str) -> None:
-    """Check that these systems exist and need no further ones, so that none needs itself."""
+def _check_companions(
+    config: "Configuration", names: Iterable[str], family: str | None, where: str
+) -> None:
+    """Check that these systems exist, are of that family, and need no further ones.
+
+    So none needs itself.
+    """
     for name in names:
         check_known(name, config.recipes, f"{where}: companion")
         if further := config.systems[name].companions:
             raise UserError(
                 f"{where}: its companion {name} needs {', '.join(further)} itself: name a "
                 "system that is trained alone"
+            )
+        if family not in (None, config.family_of[name]):
+            raise UserError(
+                f"{where}: its companion {name} is of family {config.family_of[name]}: name a "
+                f"system of family {family}"
             )
 
 
@@ -170,9 +179,12 @@ def _check_decoders(config: "Configuration", where: str) -> None:
                 f"config/systems/{config.family_of[system]}.yaml"
             )
         for decoder in config.decoders_of(entry):
-            companions = config.decoders[decoder].companions(config.systems[system])
-            _check_companions(config, companions, f"{where}: {decoder} of {system}")
-            if target == UNTRAINED and not config.decoders[decoder].exact:
+            row = config.decoders[decoder]
+            companions = row.companions(config.systems[system])
+            _check_companions(
+                config, companions, row.companion_family, f"{where}: {decoder} of {system}"
+            )
+            if target == UNTRAINED and not row.exact:
                 raise UserError(
                     f"{where}: decoders: {decoder} cannot hold translations to a length, as "
                     f"{entry} needs: leave it out"

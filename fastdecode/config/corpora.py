@@ -5,6 +5,7 @@ the concatenation of pieces; the `kind` of a piece says where its text lies, `fo
 written there.
 """
 
+from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -246,6 +247,9 @@ class Corpus(Row):
         for split in ("train", "valid", *self.references):
             if split not in self.split_names:
                 raise ValueError(f"there is no split {split}")
+        for one, other in combinations(self.splits, 2):
+            if self.paths(one) and self.paths(one) == self.paths(other):
+                raise ValueError(f"splits: {one} and {other} are the same files: name others")
         kinds = {piece.kind for pieces in self.splits.values() for piece in pieces}
         if "aspec" in kinds and {self.source, self.target} != {"ja", "en"}:
             raise ValueError("pieces of kind aspec are Japanese and English: ja and en")

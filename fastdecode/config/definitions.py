@@ -9,6 +9,7 @@ from fastdecode.config.base import Row, check, merge, nearest, read_yaml
 from fastdecode.config.checks import FOLDERS
 from fastdecode.config.corpora import Download
 from fastdecode.config.devices import Device
+from fastdecode.config.papers import DISTILLED
 from fastdecode.config.rows import RAW, UNTRAINED, DecoderRow, Ensemble, Family, Preset, System
 from fastdecode.errors import UserError
 from fastdecode.families import check_family, decoder_row, system_row
@@ -117,7 +118,7 @@ class Definitions:
             self.families[stem] = family
             for kind in KINDS:
                 for row in getattr(family, kind):
-                    if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED}:
+                    if row in {*self.family_of, *FOLDERS, RAW, UNTRAINED, DISTILLED}:
                         where = self.where_of(file, kind, row)
                         raise UserError(f'{where}: the name "{row}" is taken: choose another')
                     self.family_of[row] = stem

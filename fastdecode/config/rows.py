@@ -4,7 +4,7 @@ Every model here is one kind of YAML row; the field descriptions are the referen
 `config/keys.md` and `workflow/schemas/` are generated from.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -154,6 +154,8 @@ class Dataset(Row):
 class System(Row):
     """A recipe for one trained model."""
 
+    companion_family: ClassVar[str | None] = None  # that systems it is used with have to be of
+
     role: Literal["base", "big"] = Field("base", description="its size, by role")
     layers: Layers | None = Field(
         None, description="encoder-decoder layers instead of the preset's"
@@ -247,6 +249,8 @@ MinLength = Annotated[PositiveInt, Field(description="shortest output")]
 
 class DecoderRow(Row):
     """What the decoders of all families share; each family's `rows.py` says what it adds."""
+
+    companion_family: ClassVar[str | None] = None  # that its companions have to be of
 
     if TYPE_CHECKING:
         engine: str  # every family's own key: its values differ

@@ -20,6 +20,7 @@ from fastdecode.files import count_lines, read_lines, write_aside, write_lines
 from fastdecode.progress import say, track
 
 MARK = "@@"  # ends every piece of a word but its last
+RESERVED = frozenset({"<s>", "</s>", "<pad>"})  # begin, end and fill the lines of fairseq's models
 
 
 def learn(sources: Sequence[Path], merges: int, codes: Path) -> None:
@@ -123,5 +124,10 @@ def _checked(text: Path) -> Iterator[str]:
             raise UserError(
                 f"{text}, line {number}: a word ends in {MARK}, BPE's own mark: "
                 "is the text segmented already? Join it first"
+            )
+        if "<" in line and (marks := sorted(RESERVED & {*line.split(" ")})):
+            raise UserError(
+                f"{text}, line {number}: {marks[0]} is a mark of the models' own: write it "
+                "otherwise, as with blanks in between, or leave the line out"
             )
         yield line

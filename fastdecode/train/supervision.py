@@ -31,6 +31,10 @@ CAUSES = {
     ("no greater than buffer length", "buffer is smaller than requested size"): (
         "the data in {data} are damaged: delete that folder and run again"
     ),
+    ("File too large", "Errno 27"): (
+        "no file may be as large here, by the file system or `ulimit -f`: raise that limit and run "
+        "again; training goes on from its last checkpoint"
+    ),
     # StopIteration: the hooks of fairseq's NanDetector, of a model that returns no tensor
     ("nan_detector", "FloatingPointError", "StopIteration"): (
         "the loss is no number any more: lower lr, or raise warmup_updates, and run again"

@@ -13,7 +13,10 @@ from fastdecode.config.read import Configuration
 from fastdecode.errors import UserError
 from fastdecode.families.autoregressive.rows import Decoder, System
 
-PIECE = {"kind": "files", "source": "a.de", "target": "a.en"}
+SPLITS = {
+    split: [{"kind": "files", "source": f"{split}.de", "target": f"{split}.en"}]
+    for split in ("train", "valid", "test", "extra")
+}
 DEFINITIONS: dict[str, Any] = {
     "presets.yaml": {
         "tiny": {"width": 16, "ffn": 32, "heads": 2, "layers": "2-1"},
@@ -35,7 +38,7 @@ DEFINITIONS: dict[str, Any] = {
     "corpora/talks.yaml": {
         "source": "de",
         "target": "en",
-        "splits": {"train": [PIECE], "valid": [PIECE], "test": [PIECE], "extra": [PIECE]},
+        "splits": SPLITS,
     },
     "datasets/talks.8k.yaml": {
         "corpus": "talks",

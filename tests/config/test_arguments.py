@@ -18,8 +18,8 @@ def test_one_configfile_flag_has_all_files() -> None:
 
 
 def test_a_profile_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "slurm").mkdir()
-    for profile in ("slurm", "none", str(tmp_path)):
+    (tmp_path / "profiles/slurm").mkdir(parents=True)
+    for profile in ("slurm", "profiles/slurm", "none", str(tmp_path)):
         check_arguments(["snakemake", "--workflow-profile", profile, "-n"], [tmp_path])
     for given in (["--workflow-profile", "slrum"], ["--workflow-profile=profiles/slrum"]):
         with pytest.raises(UserError, match=r'slrum", which .* pass over; did you mean "slurm"'):

@@ -20,7 +20,8 @@ from fastdecode.errors import UserError
 MEMBERS = {"kind": "members", "archive": "a/x.tar.xz", "source": "a", "target": "b"}
 DATASET = {"corpus": "toy", "bpe": {"merges": 600}}
 FILES = {"kind": "files", "source": "a.de", "target": "a.en"}
-CORPUS = {"source": "de", "target": "en", "splits": {"train": [FILES], "valid": [FILES]}}
+SPLITS = {"train": [FILES], "valid": [FILES | {"source": "b.de"}]}
+CORPUS = {"source": "de", "target": "en", "splits": SPLITS}
 RUN = read_run([])
 NAME = "expected a name of at most 100 letters, digits, dots, _ and -, the first a letter or digit"
 QUOTE = 'expected text, found false, as YAML reads no, off or false: put it in quotes, such as "no"'

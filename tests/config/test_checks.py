@@ -152,6 +152,7 @@ def test_a_run_that_does_not_fit_is_refused(
         ),
         ("systems/left.yaml", {"systems": {"raw": {}}}, 'left.yaml: the name "raw" is taken'),
         ("systems/left.yaml", {"systems": {"bpe": {}}}, 'left.yaml: the name "bpe" is taken'),
+        ("systems/left.yaml", {"systems": {"distilled": {}}}, 'the name "distilled" is taken'),
         ("systems/left.yaml", {"systems": {"odd": {}}}, 'other.yaml: the name "odd" is taken'),
         ("systems/left.yaml", {"systems": {"greedy": {}}}, 'left.yaml: the name "greedy" is taken'),
         ("systems/other.yaml", {"systems": {"student": {}}}, 'the name "student" is taken'),

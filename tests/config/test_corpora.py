@@ -15,6 +15,7 @@ DOWNLOADS = {
     for key, row in yaml.safe_load((CONFIG / "downloads.yaml").read_text()).items()
 }
 PIECE = {"kind": "pair", "source": "a.de", "target": "a.en"}
+OWN = {"kind": "files", "source": "a.de", "target": "a.en"}
 SAME = {"kind": "files", "source": "a.de", "target": "a.de"}
 ROW = {"source": "de", "target": "en", "splits": {"train": [PIECE], "valid": [PIECE]}}
 TOY = {"source": "en", "target": "de", "splits": {}, "generate": "toy", "seed": 1}
@@ -157,6 +158,10 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         ({"seed": 1}, "generate and seed"),
         ({"splits": {}, "generate": "toy", "seed": 1}, "source en, target de"),
         ({"splits": {"train": [PIECE]}}, "no split valid"),
+        (
+            {"splits": {"train": [PIECE], "valid": [OWN], "test": [OWN]}},
+            "splits: valid and test are the same files: name others",
+        ),
         ({**TOY, "holdout": {"dev": 10}}, "leave holdout, lowercase and pretokenised out"),
         ({**TOY, "lowercase": True}, "leave holdout, lowercase and pretokenised out"),
         ({**TOY, "pretokenised": True}, "leave holdout, lowercase and pretokenised out"),

@@ -274,6 +274,20 @@ def test_companions_that_cannot_be_are_refused(
     assert message in str(error.value) and "\n" not in str(error.value)
 
 
+def test_companions_are_of_the_family_that_a_row_asks_for(
+    drafting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Draft, "companion_family", "left")
+    assert drafts(drafting, "with-teacher").family_of["teacher"] == "left"
+    monkeypatch.setattr(Draft, "companion_family", "other")
+    with pytest.raises(UserError, match=r"companion teacher is of family left: name a .* other$"):
+        drafts(drafting, "with-teacher")
+    monkeypatch.setattr(Draft, "companion_family", None)
+    monkeypatch.setattr(Drafter, "companion_family", "left")
+    with pytest.raises(UserError, match=r"companion curious is of family other: name a .* left$"):
+        drafts(drafting, "with-teacher")
+
+
 def test_a_teacher_that_needs_more_than_itself_does_not_distil(
     drafting: Path, tmp_path: Path
 ) -> None:

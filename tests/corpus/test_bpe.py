@@ -94,6 +94,17 @@ def test_apply(
     assert list(read_lines(tmp_path / "out.gz")) == [bpe.segment(line) for line in lines]
 
 
+@pytest.mark.parametrize("mark", ["<s>", "</s>", "<pad>"])
+def test_the_models_own_marks_are_refused_as_words(codes: Path, tmp_path: Path, mark: str) -> None:
+    for line, number in (("a <b c>", 0), (f"a {mark}s", 0), (f"a {mark} b", 2), (mark, 2)):
+        write_lines(tmp_path / "text", ["fine < s >", line])
+        if not number:
+            apply(codes, tmp_path / "text", tmp_path / "out")
+            continue
+        with pytest.raises(UserError, match=f"text, line {number}: {mark} is a mark of the models"):
+            apply(codes, tmp_path / "text", tmp_path / "out")
+
+
 @pytest.mark.parametrize("line", ["tow@@ er", "tow@@"])
 def test_segmented_text_is_refused(codes: Path, tmp_path: Path, line: str) -> None:
     write_lines(tmp_path / "text", ["fine", line])

@@ -253,6 +253,7 @@ def test_a_damaged_checkpoint_is_made_again(
         ("print('OSError: [Errno 28] Kein Platz mehr'); sys.exit(1)", "the disk is full"),
         ("print('write: No space left on device'); sys.exit(1)", "the disk is full"),
         ("print('OSError: [Errno 122] Disk quota exceeded'); sys.exit(1)", "the disk is full"),
+        ("print('OSError: [Errno 27] File too large'); sys.exit(1)", "no file may be as large"),
         ("print('RuntimeError: CUDA out of memory.'); sys.exit(1)", "status 1.*batch_tokens"),
         ("os.kill(os.getpid(), 9)", "out of memory or was killed.*status -9.*batch_tokens"),
         (

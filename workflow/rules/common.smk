@@ -1,5 +1,6 @@
 """The configuration, and where things lie. Rules say what is made; this says what it is called."""
 
+import os
 import re
 import sys
 from dataclasses import asdict
@@ -19,7 +20,8 @@ MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
 REPORT = f"results/report/{config.get('name')}"
 
 with clear_errors():
-    check_arguments(sys.argv, [Path("profiles"), Path(workflow.basedir, "profiles")])
+    called_from = os.environ.get("PWD", "")
+    check_arguments(sys.argv, [Path(), Path(called_from), Path(workflow.basedir)])
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):

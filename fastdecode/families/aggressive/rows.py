@@ -17,12 +17,14 @@ from fastdecode.config.rows import (
 from fastdecode.config.rows import System as AnySystem
 from fastdecode.errors import UserError
 
-FAMILY = "aggressive"
+FAMILY, VERIFYING = "aggressive", "autoregressive"
 STATISTICS = ("traces",)
 
 
 class System(AnySystem):
     """A model that proposes a block of tokens at a time."""
+
+    companion_family = VERIFYING
 
     kind: Literal["drafter", "blockwise"] = Field(
         "drafter",
@@ -76,6 +78,8 @@ class System(AnySystem):
 
 class Decoder(DecoderRow):
     """Drafts that are verified."""
+
+    companion_family = VERIFYING
 
     mode: Literal["verify", "draft", "blockwise"] = Field(
         "verify",
