@@ -1,10 +1,11 @@
 """fastdecode: four ways to faster translation decoding, from one corpus to one set of tables."""
 
+import sys
 from pathlib import Path
 
 from snakemake.utils import min_version
 
-from fastdecode.config.arguments import check_rules
+from fastdecode.config.arguments import check_rules, omitted
 from fastdecode.config.artifacts import for_nothing
 from fastdecode.errors import clear_errors
 from fastdecode.plan.missing import missing
@@ -70,6 +71,7 @@ rule all:
 with clear_errors():
     check_rules(
         {
+            "--omit-from": omitted(sys.argv),
             "--set-threads": workflow.resource_settings.overwrite_threads,
             "--set-resources": workflow.resource_settings.overwrite_resources,
         },

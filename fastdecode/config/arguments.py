@@ -36,6 +36,20 @@ def check_arguments(arguments: Sequence[str], folders: Sequence[Path] = ()) -> N
         )
 
 
+def omitted(arguments: Sequence[str]) -> list[str]:
+    """Return the rules that --omit-from names: what has a slash or a dot is a file."""
+    found: list[str] = []
+    listed = False
+    for one in arguments:
+        flag, _, value = one.partition("=")
+        if one.startswith("-"):
+            listed = flag in ("--omit-from", "-O")
+        word = value if flag == "--omit-from" else one
+        if listed and word and not {"/", "."} & {*word} and not word.startswith("-"):
+            found.append(word)
+    return found
+
+
 def check_rules(given: Mapping[str, Iterable[str]], rules: Collection[str]) -> None:
     """Raise UserError on a name behind a flag, or in a profile's key of its name, that no rule has.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.arguments import check_arguments, check_rules
+from fastdecode.config.arguments import check_arguments, check_rules, omitted
 from fastdecode.errors import UserError
 
 
@@ -34,3 +34,16 @@ def test_what_no_rule_is_called_is_not_passed_over() -> None:
         match=r'^--set-resources: there is no rule "train_sytem", .*; did you mean "train_syst',
     ):
         check_rules({"--set-threads": rules, "--set-resources": ["train_sytem"]}, rules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rules"),
+    [
+        ("snakemake all -n --omit-from a_rule other --cores 2 figures", ["a_rule", "other"]),
+        ("snakemake --omit-from=a_rule -- figures", ["a_rule"]),
+        ("snakemake -O a_rule results/a.csv a.csv", ["a_rule"]),
+        ("snakemake --until a_rule", []),
+    ],
+)
+def test_rules_that_are_omitted(arguments: str, rules: list[str]) -> None:
+    assert omitted(arguments.split()) == rules

@@ -69,9 +69,7 @@ def test_tiers_of_a_search_share_a_line(tmp_path: Path, monkeypatch: pytest.Monk
     assert "published" in text and "times as fast as beam 5" in text
 
 
-@pytest.mark.parametrize(
-    ("median", "span"), [(5.0, (10.0, 12.0, 12.0)), (7.5, (8.0, 8.0, 10.0))]
-)
+@pytest.mark.parametrize(("median", "span"), [(5.0, (10.0, 12.0, 12.0)), (7.5, (8.0, 8.0, 10.0))])
 def test_a_bar_reaches_to_the_speed_up_of_all_samples(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, median: float, span: tuple[float, ...]
 ) -> None:

@@ -56,11 +56,14 @@ def test_a_key_that_stands_twice_in_the_run(workplace: Workplace) -> None:
     assert 'not valid YAML: the key "seeds" stands twice' in done.stdout
 
 
-@pytest.mark.parametrize("setting", ["threads=train_sytem=2", "resources=train_sytem:mem_mb=9"])
+@pytest.mark.parametrize(
+    "setting",
+    ["--set-threads=a_rule=2", "--set-resources=a_rule:mem_mb=9", "--omit-from=a_rule"],
+)
 def test_a_setting_of_no_rule(workplace: Workplace, setting: str) -> None:
     workplace.save()
-    said = workplace.told(f"--set-{setting}", "--dry-run", status=1)
-    assert f"error: --set-{setting.partition('=')[0]}: there is no rule" in said
+    said = workplace.told(setting, "--dry-run", status=1)
+    assert f'error: {setting.partition("=")[0]}: there is no rule "a_rule"' in said
 
 
 @needs_no_gpu
