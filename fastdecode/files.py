@@ -35,6 +35,17 @@ MARKED = {  # how files begin in encodings with a byte-order mark, the longer on
 }
 
 
+def check_folder(folder: Path) -> None:
+    """Raise UserError where no folder can be made, since something else has its name."""
+    if folder.is_symlink() and not folder.exists():
+        raise UserError(
+            f"{folder}: this link leads to {folder.readlink()}, which is not there: mount it, "
+            "make it, or remove the link"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder}: this is a file, where a folder is to be: move it")
+
+
 def check_new(folder: Path) -> None:
     """Raise UserError if something stands where a folder is to be made, but for an empty one.
 

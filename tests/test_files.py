@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fastdecode.errors import UserError
 from fastdecode.files import (
+    check_folder,
     count_lines,
     decode_lines,
     open_to_write,
@@ -153,6 +154,20 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         count_lines(tmp_path / "x")
     with pytest.raises(UserError, match=f"{tmp_path}: this is a folder: name a file"):
         count_lines(tmp_path)
+
+
+def test_what_stands_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "results"
+    check_folder(place)
+    place.symlink_to(tmp_path / "disk")
+    with pytest.raises(UserError, match=f"{place}: this link leads to {tmp_path}/disk, which is"):
+        check_folder(place)
+    (tmp_path / "disk").mkdir()
+    check_folder(place)
+    (tmp_path / "disk").rmdir()
+    (tmp_path / "disk").touch()
+    with pytest.raises(UserError, match=f"{place}: this is a file, where a folder is to be"):
+        check_folder(place)
 
 
 def test_text_that_is_called_an_archive_need_not_be_deleted(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def with_settings(
     settings["latency_disturbed"] = busy.reindex(settings.index)
     if over:
         for name in ("latency_disturbed", "differs"):
-            settings[name] = np.fmax(settings[name], settings.loc[over, name])
+            settings[name] = np.fmax(settings[name], settings[name][over])
     return table.join(settings[list(SETTINGS)], on="decoder", validate="many_to_one")
 
 

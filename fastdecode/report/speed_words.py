@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 
 from fastdecode.config.rows import UNTRAINED
-from fastdecode.report.speed_numbers import Row
 from fastdecode.report.tables import APART, DISTURBED, MARKS, MEANINGS, RANDOM, of_both, only
 
 
@@ -15,7 +14,7 @@ def marks(row: Mapping[Any, Any]) -> str:
     return _marks(row["latency_disturbed"], row["target"], row["differs"])
 
 
-def ratio_marks(row: Row) -> str:
+def ratio_marks(row: Mapping[Any, Any]) -> str:
     """Return what the speed-up of a row of speed_rows is marked with, which is of two times."""
     over = _marks(row["over_disturbed"], row["over"].partition("/")[0], row["over_differs"])
     return of_both(marks(row), over)

@@ -80,6 +80,13 @@ def train(job: Job, out: Path, provenance: dict[str, Any]) -> None:
             },
         )
         _link(averaged, out / "checkpoint.pt")
+    updates, warmup = int(rows[-1]["update"]), job.settings.warmup_updates
+    if updates < warmup:
+        say(
+            job.label,
+            f"ended after {updates:,} updates, before the learning rate was at its highest "
+            f"(warmup_updates: {warmup:,}): lower that, train longer, or take smaller batches",
+        )
     say(job.label, f"done: {len(state['averaged_updates'])} checkpoints averaged")
 
 

@@ -230,6 +230,15 @@ def test_a_training_that_diverges_says_so(tiny_job: MakeJob, tmp_path: Path) -> 
         train(replace(job, settings=steep), tmp_path, {})
 
 
+@pytest.mark.parametrize(("warmup", "said"), [(16, True), (15, False)])
+def test_a_training_that_ends_while_it_warms_up_says_so(
+    tiny_job: MakeJob, tmp_path: Path, capsys: pytest.CaptureFixture[str], warmup: int, said: bool
+) -> None:
+    train(tiny_job(max_epochs=1, warmup_updates=warmup), tmp_path, {})  # an epoch has 15 updates
+    told = "ended after 15 updates, before the learning rate was at its highest (warmup_updates: 16"
+    assert (told in capsys.readouterr().err) == said
+
+
 def test_a_damaged_checkpoint_is_made_again(
     trained: Path, tiny_job: MakeJob, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from fastdecode.config.models import Model
 from fastdecode.config.read import Configuration
 from fastdecode.config.rows import RAW, UNTRAINED
 from fastdecode.errors import clear_errors
+from fastdecode.files import check_folder
 
 RESULTS = "results"
 MODEL = "results/{dataset}/{target}/{system}/seed{seed}"
@@ -22,6 +23,7 @@ REPORT = f"results/report/{config.get('name')}"
 with clear_errors():
     called_from = os.environ.get("PWD", "")
     check_arguments(sys.argv, [Path(), Path(called_from), Path(workflow.basedir)])
+    check_folder(Path(RESULTS))
     # Of two like keys Snakemake would take the last without a word. What is JSON may have tabs.
     for path in workflow.configfiles:
         if not str(path).endswith(".json"):
