@@ -15,7 +15,7 @@ from fastdecode.report.counted import counted
 
 LEVELS = {  # a column, and the folders of which it has what tells most
     "toy": ["toy"],
-    "toy, three seeds": ["seeds", "seeds-sizes", "seeds-big"],
+    "toy, three seeds": ["seeds", "seeds-sizes"],
     "toy, sizes on raw targets, three seeds": [
         "raw-sizes",
         "raw-sizes/size12",
