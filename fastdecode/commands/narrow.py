@@ -10,6 +10,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from fastdecode.commands.selection import DEFINITIONS, add_configfile, read_layers, read_run
+from fastdecode.config.arguments import stands_in
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.rows import Name
 from fastdecode.errors import UserError
@@ -64,7 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
         )
     whole = read_run(files)
     _check_name(out, whole["name"])
-    config = Configuration(whole | {"papers": arguments.artifacts}, DEFINITIONS)
+    where = stands_in(files)
+    config = Configuration(whole | {"papers": arguments.artifacts}, DEFINITIONS, where)
     values = {**read_layers(files), "name": out.stem, **narrowed(config)}
     narrow = Configuration(merge(read_run([]), values), DEFINITIONS)
     check_same(config, narrow)

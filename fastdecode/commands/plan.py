@@ -13,6 +13,7 @@ from fastdecode.commands.selection import (
     positive,
     read_run,
 )
+from fastdecode.config.arguments import stands_in
 from fastdecode.config.base import merge
 from fastdecode.config.checks import check_known
 from fastdecode.config.devices import Device
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.folder.is_dir():
         raise UserError(f"--folder: {arguments.folder} is no folder")
     os.chdir(arguments.folder)  # paths in the configuration are from there
-    config = Configuration(values, DEFINITIONS)
+    config = Configuration(values, DEFINITIONS, stands_in(files, bool(settings)))
     device, rows, name = config.run.device, config.devices, arguments.device
     stated = _stated(name, device, rows)
     at_once = arguments.jobs or cores()

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fastdecode.config.arguments import stands_in
 from fastdecode.config.base import merge, read_yaml
 from fastdecode.config.checks import check_fits, check_known, fitting
 from fastdecode.config.models import Model
@@ -182,7 +183,8 @@ def select(arguments: argparse.Namespace) -> Selection:
 
     Raises UserError if the run has no such system.
     """
-    configuration = Configuration(read_run(arguments.configfile), DEFINITIONS)
+    files = arguments.configfile
+    configuration = Configuration(read_run(files), DEFINITIONS, stands_in(files))
     dataset = arguments.dataset or configuration.run.datasets[0]
     check_known(dataset, configuration.run.datasets, "--dataset of this run (others: --configfile)")
     models = _models(configuration, dataset, arguments.system, arguments.seed)

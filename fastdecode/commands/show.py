@@ -16,6 +16,7 @@ from fastdecode.commands.selection import (
     other_settings,
     read_run,
 )
+from fastdecode.config.arguments import stands_in
 from fastdecode.config.base import Row, check, read_yaml
 from fastdecode.config.checks import check_known, fitting
 from fastdecode.config.models import Model, pair
@@ -70,7 +71,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     if arguments.system and arguments.kind != "decoders":
         raise UserError(f"--system is for decoders, not for {arguments.kind}: leave it out")
-    config = Configuration(read_run(arguments.configfile), DEFINITIONS)
+    files = arguments.configfile
+    config = Configuration(read_run(files), DEFINITIONS, stands_in(files))
     heading, lines = KINDS[arguments.kind](config, arguments)
     seen = sys.stdout.isatty()
     print(aligned(heading, lines, shutil.get_terminal_size().columns if seen else None))

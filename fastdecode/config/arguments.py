@@ -36,6 +36,19 @@ def check_arguments(arguments: Sequence[str], folders: Sequence[Path] = ()) -> N
         )
 
 
+def changed_beside(arguments: Sequence[str]) -> bool:
+    """Tell whether --config changes values of a run beside its files."""
+    return any(one.partition("=")[0] in ("--config", "-C") for one in arguments)
+
+
+def stands_in(files: Iterable[str | Path], others: bool = False) -> str:
+    """Return what messages call the values of a run: its `files`, and --config if `others` do."""
+    here = Path.cwd()
+    paths = [Path(file) for file in files]
+    names = [str(path.relative_to(here) if here in path.parents else path) for path in paths]
+    return ", ".join([*names, *(["--config"] if others else [])]) or "config/config.yaml"
+
+
 def omitted(arguments: Sequence[str]) -> list[str]:
     """Return the rules that --omit-from names: what has a slash or a dot is a file."""
     found: list[str] = []

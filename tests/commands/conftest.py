@@ -24,8 +24,10 @@ RUN = {
     "decoders": ["greedy", "beam5"],
     "speedup_over": {"reference": "raw/transformer/beam5"},
 }
-PIECES = [{"kind": "files", "source": "text.en", "target": "text.de"}]
-SPLITS = dict.fromkeys(("train", "valid", "test"), PIECES)
+SPLITS = {
+    split: [{"kind": "files", "source": f"{split}.en", "target": f"{split}.de"}]
+    for split in ("train", "valid", "test")
+}
 CORPUS = {"source": "en", "target": "de", "lowercase": True, "splits": SPLITS}
 DATASET = {"corpus": "numbers", "bpe": {"merges": 40}, "training": {"max_epochs": 4}}
 

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.arguments import check_arguments, check_rules, omitted
+from fastdecode.config.arguments import (
+    changed_beside,
+    check_arguments,
+    check_rules,
+    omitted,
+    stands_in,
+)
 from fastdecode.errors import UserError
 
 
@@ -47,3 +53,14 @@ def test_what_no_rule_is_called_is_not_passed_over() -> None:
 )
 def test_rules_that_are_omitted(arguments: str, rules: list[str]) -> None:
     assert omitted(arguments.split()) == rules
+
+
+def test_values_of_a_run_stand_in_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert stands_in([]) == "config/config.yaml"
+    assert changed_beside(["snakemake", "--config", "a=1"]) and changed_beside(["-C", "a=1"])
+    assert not changed_beside(["snakemake", "--configfile", "a.yaml"])
+    assert stands_in([tmp_path / "runs/a.yaml", "b.yaml"]) == "runs/a.yaml, b.yaml"
+    assert stands_in(["/elsewhere/a.yaml"], others=True) == "/elsewhere/a.yaml, --config"

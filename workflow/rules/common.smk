@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from fastdecode.config.arguments import check_arguments
+from fastdecode.config.arguments import changed_beside, check_arguments, stands_in
 from fastdecode.config.base import read_yaml
 from fastdecode.config.checks import check_fits, check_name
 from fastdecode.config.given import check_untouched
@@ -29,7 +29,11 @@ with clear_errors():
         if not str(path).endswith(".json"):
             read_yaml(Path(path))
     check_name(config, read_yaml(Path(workflow.basedir, "config/config.yaml")))
-    CONFIG = Configuration(config, Path(workflow.basedir, "config"))
+    CONFIG = Configuration(
+        config,
+        Path(workflow.basedir, "config"),
+        stands_in(workflow.overwrite_configfiles, changed_beside(sys.argv)),
+    )
 
 
 def growing(base, rate=0):
