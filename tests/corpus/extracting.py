@@ -17,7 +17,7 @@ from fastdecode.files import read_lines
 def corpus(*pieces: dict[str, Any], source: str = "de", target: str = "en") -> Corpus:
     """A corpus whose split `train` has these pieces."""
     return Corpus.model_validate(
-        {"source": source, "target": target, "splits": {"train": pieces, "valid": pieces}}
+        {"source": source, "target": target, "splits": {"train": pieces}, "holdout": {"valid": 2}}
     )
 
 
