@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastdecode.config.base import FEW, SHOWN, check, nearest
-from fastdecode.config.functions import PARTS, defined
+from fastdecode.config.functions import check_function
 from fastdecode.config.given import check_given
 from fastdecode.config.metrics import METRICS
-from fastdecode.config.papers import DISTILLED, Artifact, patterns, references
+from fastdecode.config.papers import DISTILLED, patterns, references
 from fastdecode.config.rows import RAW, UNTRAINED, Training
 from fastdecode.config.run import EVERY
 from fastdecode.config.timed import tuned_over
@@ -286,25 +286,13 @@ def _check_papers(config: "Configuration") -> None:
     for name, paper in config.papers.items():
         file = config.file_of("papers", name)
         for key, artifact in paper.artifacts.items():
-            _check_function(artifact, f"{file}: {key}.function")
+            check_function(artifact.function, artifact.kind, f"{file}: {key}.function")
             for dataset in artifact.datasets:
                 check_known(dataset, config.files("datasets"), f"{file}: {key}.datasets")
         for where, pattern, parts in patterns(paper):
             _parts(pattern, parts, f"{file}: {where}")
         for word, kind, where in references(paper):
             check_known(word, known[kind], f"{file}: {where}: {kind}", listed.get(kind, SHOWN))
-
-
-def _check_function(artifact: Artifact, where: str) -> None:
-    """Check that the function of an artifact is there, and makes what the artifact is."""
-    names = defined(artifact.function)
-    if names is None:
-        raise UserError(f"{where}: fastdecode/report has no module {artifact.function}")
-    if missing := [part for part in PARTS[artifact.kind] if part not in names]:
-        raise UserError(
-            f"{where}: {artifact.function} makes no {artifact.kind}, for which it has to define "
-            f"{' and '.join(missing)}"
-        )
 
 
 def _parts(entry: str, parts: int, where: str) -> list[str]:

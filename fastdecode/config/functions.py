@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from fastdecode.errors import UserError
+
 
 @dataclass(frozen=True)
 class Traits:
@@ -67,3 +69,15 @@ def defined(function: str) -> frozenset[str] | None:
             case ast.ImportFrom():
                 names.update(alias.asname or alias.name for alias in node.names)
     return frozenset(names)
+
+
+def check_function(function: str, kind: str, where: str) -> None:
+    """Raise UserError, beginning with `where`, unless there is such a function of that kind."""
+    names = defined(function)
+    if names is None:
+        raise UserError(f"{where}: fastdecode/report has no module {function}")
+    if missing := [part for part in PARTS[kind] if part not in names]:
+        raise UserError(
+            f"{where}: {function} makes no {kind}, for which it has to define "
+            f"{' and '.join(missing)}"
+        )

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fastdecode.config.functions import TRAITS, defined, traits
+from fastdecode.config.functions import TRAITS, check_function, defined, traits
+from fastdecode.errors import UserError
 
 REPORT = Path(__file__).parents[2] / "fastdecode/report"
 
@@ -31,3 +32,30 @@ def test_what_a_function_defines_may_be_written_assigned_or_imported(
 
 def test_what_is_a_page_too_defines_one() -> None:
     assert all("page" in (defined(name) or ()) for name in TRAITS if traits(name).page)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        ("nowhere.rows", "table", "x: fastdecode/report has no module nowhere.rows"),
+        ("rows", "table", "x: fastdecode/report has no module rows"),
+        (
+            "artifacts.rows",
+            "figure",
+            "x: artifacts.rows makes no figure, for which it has to define points and draw",
+        ),
+        (
+            "artifacts.curves",
+            "table",
+            "x: artifacts.curves makes no table, for which it has to define cells and printed",
+        ),
+    ],
+)
+def test_functions_that_do_not_make_what_they_are_to(
+    function: str, kind: str, message: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        check_function(function, kind, "x")
+    assert str(error.value) == message
+    check_function("artifacts.rows", "table", "x")
+    check_function("artifacts.curves", "figure", "x")
